@@ -1,0 +1,62 @@
+// The command line of inspect_model: flags and what does not go together.
+#include "examples/inspect_model/options.h"
+
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "examples/common/program.h"
+
+namespace minitorch::inspect_model {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  inspect_model MODEL
+  inspect_model MODEL --ids 1,403,407 --logits logits.npy
+  inspect_model MODEL --time --threads 2 --json model.json
+
+Exit codes: 0 ok, 1 error, 2 usage.)";
+
+models::WeightDType dtype_of(const std::string& name) {
+  if (name == "auto") return models::WeightDType::kAuto;
+  if (name == "f32") return models::WeightDType::kF32;
+  if (name == "bf16") return models::WeightDType::kBF16;
+  throw UsageError(fmt::format("--dtype: expected auto, f32 or bf16, got '{}'", name));
+}
+
+}  // namespace
+
+Options parse_options(int argc, const char* const* argv) {
+  CLI::App app("Shows what a model folder holds: architecture, tensors, memory, and the logits of given ids.",
+               "inspect_model");
+  Options options;
+  std::string folder, dtype = "auto", logits, json;
+  app.add_option("DIR", folder, "Folder of the model: config.json, *.safetensors")->required();
+  app.add_flag("--tensors", options.tensors, "List every tensor");
+  app.add_option("--ids", options.ids, "Run these token ids and print the likeliest next id of every position")
+      ->type_name("ID,ID,...")
+      ->delimiter(',');
+  app.add_option("--logits", logits,
+                 "Write the f32 logits of every position of --ids, an array [positions, vocabulary]")
+      ->type_name("FILE.npy");
+  app.add_flag("--time", options.time, "Time loading, passes over 1 to 16 rows and a prefill of 256 rows");
+  app.add_option("--dtype", dtype, "Type in which matrices are held: auto (bf16 where stored so), f32, bf16")
+      ->type_name("TYPE")
+      ->capture_default_str();
+  app.add_option("--threads", options.threads, "Threads; default: the cores this process may use")->type_name("N");
+  app.add_option("--json", json, "Write the results to this file")->type_name("FILE");
+  parse_command_line(app, argc, argv, kExamples);
+
+  options.folder = folder;
+  options.dtype = dtype_of(dtype);
+  if (app.count("--logits") > 0) options.logits = logits;
+  if (app.count("--json") > 0) options.json = json;
+  if (options.logits.has_value() && options.ids.empty()) throw UsageError("--logits has no use without --ids");
+  if (app.count("--threads") > 0 && (options.threads < 1 || options.threads > 1024)) {
+    throw UsageError(fmt::format("--threads: expected 1 to 1024, got {}", options.threads));
+  }
+  return options;
+}
+
+}  // namespace minitorch::inspect_model

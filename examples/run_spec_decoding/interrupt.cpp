@@ -1,0 +1,25 @@
+// Ctrl-C as a flag.
+#include "examples/run_spec_decoding/interrupt.h"
+
+#include <csignal>
+
+namespace minitorch::run_spec_decoding {
+namespace {
+
+std::atomic<bool> flag = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch lock-free atomics only");
+
+void set_flag(int /*signal*/) { flag.store(true, std::memory_order_relaxed); }
+
+}  // namespace
+
+void catch_interrupt() {
+  struct sigaction action {};
+  action.sa_handler = set_flag;
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+}
+
+const std::atomic<bool>& interrupted() { return flag; }
+
+}  // namespace minitorch::run_spec_decoding

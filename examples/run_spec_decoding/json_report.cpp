@@ -1,0 +1,106 @@
+// Records as JSON.
+#include "examples/run_spec_decoding/json_report.h"
+
+#include <nlohmann/json.hpp>
+
+#include "examples/common/build_id.h"
+
+namespace minitorch::run_spec_decoding {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value.has_value() ? Json(*value) : Json(nullptr);
+}
+
+void add_stats(Json& json, const spec::GenerationStats& stats) {
+  json["prompt_tokens"] = stats.prompt_tokens;
+  json["tokens"] = stats.tokens;
+  json["target_passes"] = stats.target_passes;
+  json["proposed"] = stats.proposed;
+  json["accepted"] = stats.accepted;
+  json["acceptance_rate"] = or_null(stats.acceptance_rate());
+  json["tokens_per_pass"] = or_null(stats.tokens_per_pass());
+  json["nodes_per_pass"] = or_null(stats.nodes_per_pass());
+  json["depth_per_pass"] = or_null(stats.depth_per_pass());
+  json["prefill_s"] = stats.prefill_s;
+  json["decode_s"] = stats.decode_s;
+  json["tokens_per_s"] = or_null(stats.tokens_per_s());
+  json["draft_s"] = stats.draft_s;
+  json["verify_s"] = stats.verify_s;
+  json["rows"] = stats.rows;
+}
+
+Json stats_json(const std::optional<spec::GenerationStats>& stats) {
+  if (!stats.has_value()) return nullptr;
+  Json json;
+  add_stats(json, *stats);
+  return json;
+}
+
+Json result_json(const spec::GenerateResult& result) {
+  Json json;
+  json["ids"] = result.ids;
+  json["text"] = result.text;
+  json["finish_reason"] = spec::name_of(result.finish_reason);
+  add_stats(json, result.stats);
+  return json;
+}
+
+void add_info(Json& json, const RunInfo& info) {
+  json["verifier"] = info.verifier.name();
+  json["lossless"] = info.verifier.lossless();
+  json["reproducible"] = info.verifier.same_text_as_plain();
+  json["drafter"] = info.options.drafter;
+  json["gamma"] = info.options.gamma;
+  json["repeat"] = info.options.repeat;
+  json["warmup"] = info.options.warmup;
+  json["temperature"] = 0.0;
+  json["seed"] = 0;
+  json["threads"] = info.threads;
+  json["isa"] = info.isa;
+  json["build"] = build_id();
+}
+
+Json record_json(const Record& record, const RunInfo& info) {
+  Json json;
+  json["prompt"] = record.prompt;
+  json["speculative"] = result_json(record.speculative);
+  json["baseline"] = record.baseline.has_value() ? result_json(*record.baseline) : Json(nullptr);
+  json["speedup"] = or_null(record.speedup);
+  json["identical"] = or_null(record.identical);
+  if (record.first_difference.has_value()) json["first_difference"] = *record.first_difference;
+  add_info(json, info);
+  return json;
+}
+
+Json totals_json(const Totals& totals, std::size_t num_prompts, const RunInfo& info) {
+  Json json;
+  json["prompts"] = num_prompts;
+  json["speculative"] = stats_json(totals.speculative);
+  json["baseline"] = stats_json(totals.baseline);
+  json["speedup"] = or_null(totals.speedup);
+  json["identical"] = or_null(totals.all_identical());
+  json["compared_prompts"] = totals.compared;
+  json["identical_prompts"] = totals.identical;
+  add_info(json, info);
+  return json;
+}
+
+}  // namespace
+
+std::string to_json(std::span<const Record> records, const RunInfo& info) {
+  Json json;
+  if (info.options.prompts_file.has_value()) {
+    json["records"] = Json::array();
+    for (const Record& record : records) json["records"].push_back(record_json(record, info));
+    json["totals"] = totals_json(sum_of(records), records.size(), info);
+  } else {
+    json = record_json(records.front(), info);
+  }
+  return json.dump(1, ' ', /*ensure_ascii=*/false) + "\n";
+}
+
+}  // namespace minitorch::run_spec_decoding

@@ -1,0 +1,185 @@
+// The command line of run_spec_decoding: flags, defaults and what does not go together.
+#include "examples/run_spec_decoding/options.h"
+
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "examples/common/program.h"
+#include "minitorch/base/utf8.h"
+#include "speculative/drafter.h"
+
+namespace minitorch::run_spec_decoding {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  run_spec_decoding --target MODEL --prompt "What is 12 * 7 + 5?"
+  run_spec_decoding --target MODEL --raw --prompt "Once upon a time" --max-new-tokens 64 --json result.json
+  run_spec_decoding --target MODEL --prompts questions.jsonl --warmup 1 --repeat 5
+
+Counting: a target pass yields the draft tokens it accepts and one token of the target's own; both count in "tokens
+per pass", draft tokens alone in the acceptance rate. An end token counts. The first token comes from the pass over the
+prompt (prefill), which is timed apart and in no rate. What stands behind an end token, stop string or limit is not
+counted.
+
+Exit codes: 0 ok, 1 error, 2 usage, 3 the speculative text differs from plain decoding, 130 interrupted.)";
+
+// Values as they are typed, before they are checked.
+struct Raw {
+  std::string target, prompt, prompt_file, prompts_file, system, json;
+  std::string dtype = "auto";
+  double temperature = 0.0;
+  bool no_baseline = false;
+};
+
+std::string drafter_help() {
+  std::string help = "Who drafts:";
+  for (const spec::DrafterInfo& info : spec::drafters()) help += fmt::format(" {} ({}),", info.name, info.summary);
+  help.back() = '.';
+  return help;
+}
+
+void add_input_options(CLI::App& app, Options& options, Raw& raw) {
+  app.add_option("--target", raw.target, "Folder of the model: config.json, tokenizer.json, *.safetensors")
+      ->type_name("DIR");
+  app.add_option("--prompt", raw.prompt, "The prompt")->type_name("TEXT");
+  app.add_option("--prompt-file", raw.prompt_file,
+                 "Read the prompt from a file, - for stdin; a newline at its end is not part of it")
+      ->type_name("FILE");
+  app.add_option("--prompts", raw.prompts_file, "Many prompts: a file of lines {\"prompt\": TEXT}")
+      ->type_name("FILE.jsonl");
+  app.add_option("--system", raw.system, "System text of the conversation")->type_name("TEXT");
+  app.add_flag("--raw", options.raw, "Continue the prompt as it is, without the chat template");
+}
+
+void add_decoding_options(CLI::App& app, Options& options, Raw& raw) {
+  app.add_option("--drafter", options.drafter, drafter_help())->type_name("NAME")->capture_default_str();
+  app.add_option("--gamma", options.gamma, "Most draft tokens per target pass")->type_name("N")->capture_default_str();
+  app.add_option("--max-new-tokens", options.max_new_tokens, "Most tokens to generate, an end token included")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--stop", options.stop_strings, "End the text before this string; may be given several times")
+      ->type_name("TEXT")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+  app.add_flag("--ignore-eos", options.ignore_eos, "Do not end at end tokens");
+  app.add_option("--temperature", raw.temperature, "Only 0 is available: the most likely token")
+      ->type_name("T")
+      ->capture_default_str();
+}
+
+void add_run_options(CLI::App& app, Options& options, Raw& raw) {
+  app.add_option("--dtype", raw.dtype, "Type in which matrices are held: auto (bf16 where stored so), f32, bf16")
+      ->type_name("TYPE")
+      ->capture_default_str();
+  app.add_option("--threads", options.threads, "Threads; default: the cores this process may use")->type_name("N");
+  app.add_flag("--no-baseline", raw.no_baseline, "Do not decode plainly for comparison");
+  app.add_option("--repeat", options.repeat, "Measured runs, speculative and plain in turn; medians are reported")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--warmup", options.warmup, "Runs before them that are not measured")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--trace", options.trace,
+               "Colour the text: accepted draft tokens green, corrections red, bonus tokens plain");
+  app.add_option("--json", raw.json, "Write the results to this file")->type_name("FILE");
+}
+
+template <typename... Args>
+void expect(bool condition, fmt::format_string<Args...> format, Args&&... args) {
+  if (!condition) throw UsageError(fmt::format(format, std::forward<Args>(args)...));
+}
+
+models::WeightDType dtype_of(const std::string& name) {
+  static const std::map<std::string, models::WeightDType> names = {
+      {"auto", models::WeightDType::kAuto}, {"f32", models::WeightDType::kF32}, {"bf16", models::WeightDType::kBF16}};
+  const auto found = names.find(name);
+  expect(found != names.end(), "--dtype: expected auto, f32 or bf16, got '{}'", name);
+  return found->second;
+}
+
+std::optional<std::string> given(const CLI::App& app, const char* name, const std::string& value) {
+  return app.count(name) > 0 ? std::optional(value) : std::nullopt;
+}
+
+void check_drafter(const std::string& name) {
+  try {
+    static_cast<void>(spec::find_drafter(name));
+  } catch (const Error& error) {
+    throw UsageError(std::string("--") + error.what());
+  }
+}
+
+void check_numbers(const CLI::App& app, const Options& options, const Raw& raw) {
+  expect(options.gamma >= 1, "--gamma: expected at least 1, got {} (--drafter none decodes plainly)", options.gamma);
+  expect(options.max_new_tokens >= 1, "--max-new-tokens: expected at least 1, got {}", options.max_new_tokens);
+  expect(raw.temperature == 0.0, "--temperature: only --temperature 0 is available, got {}", raw.temperature);
+  expect(app.count("--threads") == 0 || (options.threads >= 1 && options.threads <= 1024),
+         "--threads: expected 1 to 1024, got {}", options.threads);
+  expect(options.repeat >= 1, "--repeat: expected at least 1, got {}", options.repeat);
+  expect(options.warmup >= 0, "--warmup: expected at least 0, got {}", options.warmup);
+}
+
+void check_texts(const Options& options) {
+  const int sources =
+      int{options.prompt.has_value()} + int{options.prompt_file.has_value()} + int{options.prompts_file.has_value()};
+  expect(!options.target.empty(),
+         "--target DIR is missing: a model folder with config.json, tokenizer.json and *.safetensors");
+  expect(sources == 1, "expected one of --prompt, --prompt-file and --prompts, got {}",
+         sources == 0 ? "none" : "several");
+  expect(!options.raw || !options.system.has_value(), "--system has no place in a --raw prompt");
+  expect(is_valid_utf8(options.system.value_or("")), "--system: expected UTF-8 text");
+  for (const std::string& stop : options.stop_strings) {
+    expect(!stop.empty() && is_valid_utf8(stop), "--stop: expected some UTF-8 text, got '{}'", stop);
+  }
+}
+
+// CLI11 takes the argument behind "--prompt=" for its value. Split such options of texts that may be empty, so that
+// they are.
+std::vector<const char*> split_empty_values(int argc, const char* const* argv, std::vector<std::string>& names) {
+  std::vector<const char*> arguments;
+  names.reserve(static_cast<std::size_t>(argc));  // pointers into it stay valid
+  for (int i = 0; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--prompt=" || argument == "--system=" || argument == "--stop=") {
+      arguments.push_back(names.emplace_back(argument.substr(0, argument.size() - 1)).c_str());
+      arguments.push_back("");
+    } else {
+      arguments.push_back(argv[i]);
+    }
+  }
+  return arguments;
+}
+
+}  // namespace
+
+Options parse_options(int argc, const char* const* argv) {
+  CLI::App app("Decodes a prompt speculatively and plainly, and compares texts and times.", "run_spec_decoding");
+  Options options;
+  Raw raw;
+  add_input_options(app, options, raw);
+  add_decoding_options(app, options, raw);
+  add_run_options(app, options, raw);
+  std::vector<std::string> names;
+  const std::vector<const char*> arguments = split_empty_values(argc, argv, names);
+  parse_command_line(app, static_cast<int>(arguments.size()), arguments.data(), kExamples);
+
+  options.target = raw.target;
+  options.prompt = given(app, "--prompt", raw.prompt);
+  options.prompt_file = given(app, "--prompt-file", raw.prompt_file);
+  options.prompts_file = given(app, "--prompts", raw.prompts_file);
+  options.system = given(app, "--system", raw.system);
+  options.json = given(app, "--json", raw.json);
+  options.baseline = !raw.no_baseline;
+  options.dtype = dtype_of(raw.dtype);
+  check_numbers(app, options, raw);
+  check_drafter(options.drafter);
+  check_texts(options);
+  return options;
+}
+
+}  // namespace minitorch::run_spec_decoding

@@ -1,0 +1,25 @@
+// The prompts of a run: where they come from, and what the model reads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "examples/run_spec_decoding/options.h"
+
+namespace minitorch::run_spec_decoding {
+
+struct Prompt {
+  std::string text;
+  std::string origin;  // "--prompt", "questions.jsonl:3": begins error messages
+  std::vector<std::int32_t> ids;
+};
+
+// Reads the texts; ids stay empty. Throws Error that names the source of text that is no UTF-8 or no JSON.
+[[nodiscard]] std::vector<Prompt> read_prompts(const Options& options);
+
+// Fills in the ids: through the chat template, or with --raw by the tokenizer's own rule. Throws Error that names a
+// prompt that is empty or leaves no room in the context.
+void encode_prompts(std::vector<Prompt>& prompts, const Options& options, const models::LoadedModel& loaded);
+
+}  // namespace minitorch::run_spec_decoding

@@ -1,0 +1,48 @@
+// Record: what came out of one prompt; Totals: of many.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "examples/common/program.h"
+#include "speculative/session.h"
+
+namespace minitorch::run_spec_decoding {
+
+// Times are medians over the measured runs.
+struct Record {
+  std::string prompt;
+  spec::GenerateResult speculative;
+  std::optional<spec::GenerateResult> baseline;
+  // Absent without a complete baseline.
+  std::optional<bool> identical;                // every speculative run gave the tokens of plain decoding
+  std::optional<std::size_t> first_difference;  // index of the first token that differs
+  std::optional<double> speedup;                // decode time, plain / speculative
+};
+
+struct Totals {
+  spec::GenerationStats speculative;
+  std::optional<spec::GenerationStats> baseline;
+  std::size_t compared = 0;       // records with a verdict
+  std::size_t identical = 0;      // of these
+  std::optional<double> speedup;  // over the records with a verdict
+
+  // All that was compared is identical; absent when nothing was.
+  [[nodiscard]] std::optional<bool> all_identical() const {
+    return compared == 0 ? std::nullopt : std::optional(identical == compared);
+  }
+};
+[[nodiscard]] Totals sum_of(std::span<const Record> records);
+
+// Identity that the verifier promised and the comparison refuted.
+[[nodiscard]] constexpr int exit_code_of(bool identity_promised, std::optional<bool> identical) {
+  return identity_promised && identical == false ? kExitBrokenPromise : kExitOk;
+}
+
+// Decode time, plain / speculative; nothing where either took no pass.
+[[nodiscard]] std::optional<double> speedup_of(const spec::GenerationStats& speculative,
+                                               const spec::GenerationStats& baseline);
+
+}  // namespace minitorch::run_spec_decoding

@@ -1,0 +1,41 @@
+// gather_rows: one lane of a panel, k by k.
+#include "kernels/cpu/parallel.h"
+#include "kernels/cpu/portable.h"
+#include "minitorch/base/float16.h"
+
+namespace minitorch::kernels::portable {
+namespace {
+
+constexpr std::int64_t kParallelElements = 16 * 1024;
+
+void gather_row(const PackedView& table, std::int64_t row, float* out) {
+  const std::byte* panel = table.panels + row / kPanelWidth * panel_bytes(table.format, table.cols);
+  const std::int64_t lane = row % kPanelWidth;
+  switch (table.format) {
+    case PackedFormat::kF32: {
+      const auto* weights = reinterpret_cast<const float*>(panel) + lane;
+      for (std::int64_t c = 0; c < table.cols; ++c) out[c] = weights[c * kPanelWidth];
+      return;
+    }
+    case PackedFormat::kBF16: {
+      const auto* pairs = reinterpret_cast<const BFloat16*>(panel) + 2 * lane;
+      for (std::int64_t c = 0; c < table.cols; ++c) out[c] = to_float(pairs[c / 2 * 2 * kPanelWidth + c % 2]);
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void gather_rows(const Context& context, const GatherRowsArgs& args) {
+  const auto gather = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) gather_row(args.table, args.ids[i], args.out + i * args.out_stride);
+  };
+  if (args.rows * args.table.cols < kParallelElements) return gather(0, args.rows);
+  context.pool.run([&](int worker, int count) {
+    const Range part = part_of(args.rows, worker, count);
+    gather(part.begin, part.end);
+  });
+}
+
+}  // namespace minitorch::kernels::portable

@@ -1,0 +1,89 @@
+// The inner product tile of linear: kRows rows of x times kPanels panels, one accumulator vector each, k strictly in
+// order.
+
+// A tile's operands over a range of k. Row r of x begins at x + r * x_stride, panel p at panels + p * panel_stride.
+struct TileOperands {
+  const float* x;
+  std::int64_t x_stride;
+  const std::byte* panels;
+  std::int64_t panel_stride;  // bytes
+  std::int64_t cols;          // number of k
+  // Memory that will be needed later: at every step `prefetch_step` bytes further, in each panel.
+  const std::byte* prefetch_from;
+  std::int64_t prefetch_step;
+};
+
+template <int kRows, int kPanels>
+struct Accumulators {
+  F32x16 sum[kRows][kPanels];
+};
+
+// sum[r][p] += x[r][k] * w[p] for one k.
+template <int kRows, int kPanels>
+MT_INLINE void multiply_add(Accumulators<kRows, kPanels>& acc, const float* x, std::int64_t x_stride,
+                            const F32x16 (&w)[kPanels]) {
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    const F32x16 value = broadcast(x[r * x_stride]);
+#pragma GCC unroll 16
+    for (int p = 0; p < kPanels; ++p) acc.sum[r][p] = fma(value, w[p], acc.sum[r][p]);
+  }
+}
+
+template <int kPanels>
+MT_INLINE void prefetch_panels(const std::byte*& place, const TileOperands& in) {
+#pragma GCC unroll 16
+  for (int p = 0; p < kPanels; ++p) prefetch(place + p * in.panel_stride);
+  place += in.prefetch_step;
+}
+
+struct F32Panels {
+  static constexpr std::int64_t kBytesPerCol = 64;
+
+  template <int kRows, int kPanels>
+  MT_INLINE static void run(Accumulators<kRows, kPanels>& acc, const TileOperands& in) {
+    const std::byte* panels = in.panels;
+    const std::byte* ahead = in.prefetch_from;
+    for (std::int64_t k = 0; k < in.cols; ++k, panels += 64) {
+      prefetch_panels<kPanels>(ahead, in);
+      F32x16 w[kPanels];
+#pragma GCC unroll 16
+      for (int p = 0; p < kPanels; ++p) w[p] = load(reinterpret_cast<const float*>(panels + p * in.panel_stride));
+      multiply_add(acc, in.x + k, in.x_stride, w);
+    }
+  }
+};
+
+// bf16 weights come in pairs of k, widened exactly: the even k sits in the low half of each lane.
+struct BF16Panels {
+  static constexpr std::int64_t kBytesPerCol = 32;
+
+  template <int kRows, int kPanels>
+  MT_INLINE static void run(Accumulators<kRows, kPanels>& acc, const TileOperands& in) {
+    const std::byte* panels = in.panels;
+    const std::byte* ahead = in.prefetch_from;
+    std::int64_t k = 0;
+    for (; k + 2 <= in.cols; k += 2, panels += 64) {
+      prefetch_panels<kPanels>(ahead, in);
+      U32x16 pairs[kPanels];
+      F32x16 w[kPanels];
+#pragma GCC unroll 16
+      for (int p = 0; p < kPanels; ++p) {
+        pairs[p] = load_u32(panels + p * in.panel_stride);
+        w[p] = even_of(pairs[p]);
+      }
+      multiply_add(acc, in.x + k, in.x_stride, w);
+#pragma GCC unroll 16
+      for (int p = 0; p < kPanels; ++p) w[p] = odd_of(pairs[p]);
+      multiply_add(acc, in.x + k + 1, in.x_stride, w);
+    }
+    if (k == in.cols) return;
+    F32x16 w[kPanels];  // odd K: the padding half of the last pair is not used
+#pragma GCC unroll 16
+    for (int p = 0; p < kPanels; ++p) w[p] = even_of(load_u32(panels + p * in.panel_stride));
+    multiply_add(acc, in.x + k, in.x_stride, w);
+  }
+
+  MT_INLINE static F32x16 even_of(U32x16 pairs) { return as_float(shift_left<16>(pairs)); }
+  MT_INLINE static F32x16 odd_of(U32x16 pairs) { return as_float(bit_and(pairs, broadcast_u32(0xFFFF0000u))); }
+};

@@ -1,0 +1,23 @@
+// The table for any processor.
+#include "kernels/cpu/parallel.h"
+#include "kernels/cpu/portable.h"
+#include "kernels/cpu/tables.h"
+#include "kernels/cpu/vec_scalar.h"
+
+namespace minitorch::kernels::scalar {
+namespace {
+
+#include "kernels/cpu/all_kernels.inl"
+
+constinit const KernelTable kTable{
+    "scalar",
+#define MT_KERNEL(function, Args) &function,
+#include "kernels/kernel_list.def"
+#undef MT_KERNEL
+};
+
+}  // namespace
+
+const KernelTable& table() { return kTable; }
+
+}  // namespace minitorch::kernels::scalar

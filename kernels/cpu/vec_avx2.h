@@ -1,0 +1,141 @@
+// Sixteen f32 lanes in two AVX2 registers. The same functions as in vec_avx512.h, with the same results bit for bit.
+//
+// Included only by table_avx2.cpp, which is compiled for AVX2 and FMA: everything has internal linkage.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#define MT_INLINE [[gnu::always_inline]] inline
+
+namespace minitorch::kernels::avx2 {
+namespace {
+
+struct F32x16 {
+  __m256 low, high;
+};
+struct U32x16 {
+  __m256i low, high;
+};
+
+// Shape of linear's tiles: rows x panels is at most kAccumulators, the vectors that fit the registers beside the
+// operands.
+constexpr int kAccumulators = 6;
+constexpr int kMaxTileRows = 6;
+
+// Eight lane masks of which the first `count` are set, as a window into this table.
+alignas(64) constexpr std::int32_t kLaneMasks[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+MT_INLINE __m256i first_lanes(std::int64_t count) {
+  const std::int64_t clamped = count < 0 ? 0 : (count > 8 ? 8 : count);
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kLaneMasks + 8 - clamped));
+}
+
+MT_INLINE F32x16 zero() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
+MT_INLINE F32x16 broadcast(float value) {
+  const __m256 v = _mm256_set1_ps(value);
+  return {v, v};
+}
+MT_INLINE U32x16 broadcast_u32(std::uint32_t value) {
+  const __m256i v = _mm256_set1_epi32(static_cast<int>(value));
+  return {v, v};
+}
+
+MT_INLINE U32x16 as_bits(F32x16 x) { return {_mm256_castps_si256(x.low), _mm256_castps_si256(x.high)}; }
+MT_INLINE F32x16 as_float(U32x16 x) { return {_mm256_castsi256_ps(x.low), _mm256_castsi256_ps(x.high)}; }
+MT_INLINE U32x16 add(U32x16 a, U32x16 b) { return {_mm256_add_epi32(a.low, b.low), _mm256_add_epi32(a.high, b.high)}; }
+MT_INLINE U32x16 sub(U32x16 a, U32x16 b) { return {_mm256_sub_epi32(a.low, b.low), _mm256_sub_epi32(a.high, b.high)}; }
+MT_INLINE U32x16 bit_and(U32x16 a, U32x16 b) {
+  return {_mm256_and_si256(a.low, b.low), _mm256_and_si256(a.high, b.high)};
+}
+template <int kBits>
+MT_INLINE U32x16 shift_left(U32x16 x) {
+  return {_mm256_slli_epi32(x.low, kBits), _mm256_slli_epi32(x.high, kBits)};
+}
+template <int kBits>
+MT_INLINE U32x16 shift_right_signed(U32x16 x) {
+  return {_mm256_srai_epi32(x.low, kBits), _mm256_srai_epi32(x.high, kBits)};
+}
+
+// Addresses need no alignment. The partial forms touch `count` elements, 0 <= count <= 16; missing lanes are 0.
+MT_INLINE F32x16 load(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
+MT_INLINE F32x16 load_partial(const float* p, std::int64_t count) {
+  return {_mm256_maskload_ps(p, first_lanes(count)), _mm256_maskload_ps(p + 8, first_lanes(count - 8))};
+}
+MT_INLINE void store(float* p, F32x16 x) {
+  _mm256_storeu_ps(p, x.low);
+  _mm256_storeu_ps(p + 8, x.high);
+}
+MT_INLINE void store_partial(float* p, F32x16 x, std::int64_t count) {
+  _mm256_maskstore_ps(p, first_lanes(count), x.low);
+  _mm256_maskstore_ps(p + 8, first_lanes(count - 8), x.high);
+}
+MT_INLINE U32x16 load_u32(const void* p) {
+  const auto* words = static_cast<const __m256i*>(p);
+  return {_mm256_loadu_si256(words), _mm256_loadu_si256(words + 1)};
+}
+MT_INLINE F32x16 load(const std::uint16_t* bf16) {
+  const auto* halves = reinterpret_cast<const __m128i*>(bf16);
+  const U32x16 wide{_mm256_cvtepu16_epi32(_mm_loadu_si128(halves)), _mm256_cvtepu16_epi32(_mm_loadu_si128(halves + 1))};
+  return as_float(shift_left<16>(wide));
+}
+// There is no masked load of 16-bit elements.
+MT_INLINE F32x16 load_partial(const std::uint16_t* bf16, std::int64_t count) {
+  alignas(32) std::uint16_t copy[16] = {};
+  for (std::int64_t i = 0; i < count; ++i) copy[i] = bf16[i];
+  return load(copy);
+}
+
+MT_INLINE F32x16 add(F32x16 a, F32x16 b) { return {_mm256_add_ps(a.low, b.low), _mm256_add_ps(a.high, b.high)}; }
+MT_INLINE F32x16 sub(F32x16 a, F32x16 b) { return {_mm256_sub_ps(a.low, b.low), _mm256_sub_ps(a.high, b.high)}; }
+MT_INLINE F32x16 mul(F32x16 a, F32x16 b) { return {_mm256_mul_ps(a.low, b.low), _mm256_mul_ps(a.high, b.high)}; }
+MT_INLINE F32x16 div(F32x16 a, F32x16 b) { return {_mm256_div_ps(a.low, b.low), _mm256_div_ps(a.high, b.high)}; }
+MT_INLINE F32x16 fma(F32x16 a, F32x16 b, F32x16 c) {
+  return {_mm256_fmadd_ps(a.low, b.low, c.low), _mm256_fmadd_ps(a.high, b.high, c.high)};
+}
+// a > b ? a : b, so b when either is a NaN; min likewise with a < b.
+MT_INLINE F32x16 max(F32x16 a, F32x16 b) { return {_mm256_max_ps(a.low, b.low), _mm256_max_ps(a.high, b.high)}; }
+MT_INLINE F32x16 min(F32x16 a, F32x16 b) { return {_mm256_min_ps(a.low, b.low), _mm256_min_ps(a.high, b.high)}; }
+
+// a where the sign bit of x is set, else b.
+MT_INLINE F32x16 select_negative(F32x16 x, F32x16 a, F32x16 b) {
+  return {_mm256_blendv_ps(b.low, a.low, x.low), _mm256_blendv_ps(b.high, a.high, x.high)};
+}
+
+// Reductions over the lanes in pairs: i with i + 8, then i + 4, i + 2, i + 1, the same in every table.
+MT_INLINE float sum_lanes(__m256 x) {
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+MT_INLINE float max_lane(__m256 x) {
+  const __m128 four = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+}
+MT_INLINE float sum_lanes(F32x16 x) { return sum_lanes(_mm256_add_ps(x.low, x.high)); }
+MT_INLINE float max_lane(F32x16 x) { return max_lane(_mm256_max_ps(x.low, x.high)); }
+
+// Lanes from `count` on become `fill`.
+MT_INLINE F32x16 keep_first(F32x16 x, std::int64_t count, F32x16 fill) {
+  return {_mm256_blendv_ps(fill.low, x.low, _mm256_castsi256_ps(first_lanes(count))),
+          _mm256_blendv_ps(fill.high, x.high, _mm256_castsi256_ps(first_lanes(count - 8)))};
+}
+
+// One bit per lane.
+MT_INLINE std::uint32_t mask_of(__m256 low, __m256 high) {
+  return static_cast<std::uint32_t>(_mm256_movemask_ps(low)) | static_cast<std::uint32_t>(_mm256_movemask_ps(high))
+                                                                   << 8;
+}
+MT_INLINE std::uint32_t mask_nan(F32x16 x) {
+  return mask_of(_mm256_cmp_ps(x.low, x.low, _CMP_UNORD_Q), _mm256_cmp_ps(x.high, x.high, _CMP_UNORD_Q));
+}
+MT_INLINE std::uint32_t mask_equal(F32x16 a, F32x16 b) {
+  return mask_of(_mm256_cmp_ps(a.low, b.low, _CMP_EQ_OQ), _mm256_cmp_ps(a.high, b.high, _CMP_EQ_OQ));
+}
+MT_INLINE std::uint32_t mask_not_less_equal(F32x16 a, F32x16 b) {
+  return mask_of(_mm256_cmp_ps(a.low, b.low, _CMP_NLE_UQ), _mm256_cmp_ps(a.high, b.high, _CMP_NLE_UQ));
+}
+
+}  // namespace
+}  // namespace minitorch::kernels::avx2

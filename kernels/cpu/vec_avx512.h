@@ -1,0 +1,119 @@
+// Sixteen f32 lanes in one AVX-512 register. The same functions as in vec_avx2.h and vec_scalar.h; kernel bodies use
+// nothing else.
+//
+// Included only by table_avx512.cpp, which is compiled for AVX-512: everything has internal linkage.
+#pragma once
+
+// GCC 12 takes the "undefined" operand inside its own intrinsics for an uninitialised variable (GCC bug 105593).
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+#else
+#include <immintrin.h>
+#endif
+
+#include <cstdint>
+
+#define MT_INLINE [[gnu::always_inline]] inline
+
+namespace minitorch::kernels::avx512 {
+namespace {
+
+struct F32x16 {
+  __m512 v;
+};
+struct U32x16 {
+  __m512i v;
+};
+
+// Shape of linear's tiles: rows x panels is at most kAccumulators, the vectors that fit the registers beside the
+// operands.
+constexpr int kAccumulators = 24;
+constexpr int kMaxTileRows = 12;
+
+MT_INLINE __mmask16 first_lanes(std::int64_t count) { return static_cast<__mmask16>((1u << count) - 1u); }
+
+MT_INLINE F32x16 zero() { return {_mm512_setzero_ps()}; }
+MT_INLINE F32x16 broadcast(float value) { return {_mm512_set1_ps(value)}; }
+MT_INLINE U32x16 broadcast_u32(std::uint32_t value) { return {_mm512_set1_epi32(static_cast<int>(value))}; }
+
+// Addresses need no alignment. The partial forms touch `count` elements, 0 <= count <= 16; missing lanes are 0.
+MT_INLINE F32x16 load(const float* p) { return {_mm512_loadu_ps(p)}; }
+MT_INLINE F32x16 load_partial(const float* p, std::int64_t count) {
+  return {_mm512_maskz_loadu_ps(first_lanes(count), p)};
+}
+MT_INLINE void store(float* p, F32x16 x) { _mm512_storeu_ps(p, x.v); }
+MT_INLINE void store_partial(float* p, F32x16 x, std::int64_t count) {
+  _mm512_mask_storeu_ps(p, first_lanes(count), x.v);
+}
+MT_INLINE U32x16 load_u32(const void* p) { return {_mm512_loadu_si512(p)}; }
+MT_INLINE F32x16 load(const std::uint16_t* bf16) {
+  const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bf16));
+  return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16))};
+}
+MT_INLINE F32x16 load_partial(const std::uint16_t* bf16, std::int64_t count) {
+  const __m256i half = _mm256_maskz_loadu_epi16(first_lanes(count), bf16);
+  return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16))};
+}
+
+MT_INLINE F32x16 add(F32x16 a, F32x16 b) { return {_mm512_add_ps(a.v, b.v)}; }
+MT_INLINE F32x16 sub(F32x16 a, F32x16 b) { return {_mm512_sub_ps(a.v, b.v)}; }
+MT_INLINE F32x16 mul(F32x16 a, F32x16 b) { return {_mm512_mul_ps(a.v, b.v)}; }
+MT_INLINE F32x16 div(F32x16 a, F32x16 b) { return {_mm512_div_ps(a.v, b.v)}; }
+MT_INLINE F32x16 fma(F32x16 a, F32x16 b, F32x16 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+// a > b ? a : b, so b when either is a NaN; min likewise with a < b.
+MT_INLINE F32x16 max(F32x16 a, F32x16 b) { return {_mm512_max_ps(a.v, b.v)}; }
+MT_INLINE F32x16 min(F32x16 a, F32x16 b) { return {_mm512_min_ps(a.v, b.v)}; }
+
+// a where the sign bit of x is set, else b.
+MT_INLINE F32x16 select_negative(F32x16 x, F32x16 a, F32x16 b) {
+  return {_mm512_mask_mov_ps(b.v, _mm512_movepi32_mask(_mm512_castps_si512(x.v)), a.v)};
+}
+
+// Reductions over the lanes in pairs: i with i + 8, then i + 4, i + 2, i + 1, the same in every table.
+MT_INLINE float sum_lanes(__m256 x) {
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+MT_INLINE float max_lane(__m256 x) {
+  const __m128 four = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+}
+MT_INLINE float sum_lanes(F32x16 x) {
+  return sum_lanes(_mm256_add_ps(_mm512_castps512_ps256(x.v), _mm512_extractf32x8_ps(x.v, 1)));
+}
+MT_INLINE float max_lane(F32x16 x) {
+  return max_lane(_mm256_max_ps(_mm512_castps512_ps256(x.v), _mm512_extractf32x8_ps(x.v, 1)));
+}
+
+// Lanes from `count` on become `fill`.
+MT_INLINE F32x16 keep_first(F32x16 x, std::int64_t count, F32x16 fill) {
+  return {_mm512_mask_mov_ps(fill.v, first_lanes(count), x.v)};
+}
+
+// One bit per lane.
+MT_INLINE std::uint32_t mask_nan(F32x16 x) { return _mm512_cmp_ps_mask(x.v, x.v, _CMP_UNORD_Q); }
+MT_INLINE std::uint32_t mask_equal(F32x16 a, F32x16 b) { return _mm512_cmp_ps_mask(a.v, b.v, _CMP_EQ_OQ); }
+MT_INLINE std::uint32_t mask_not_less_equal(F32x16 a, F32x16 b) { return _mm512_cmp_ps_mask(a.v, b.v, _CMP_NLE_UQ); }
+
+MT_INLINE U32x16 as_bits(F32x16 x) { return {_mm512_castps_si512(x.v)}; }
+MT_INLINE F32x16 as_float(U32x16 x) { return {_mm512_castsi512_ps(x.v)}; }
+MT_INLINE U32x16 add(U32x16 a, U32x16 b) { return {_mm512_add_epi32(a.v, b.v)}; }
+MT_INLINE U32x16 sub(U32x16 a, U32x16 b) { return {_mm512_sub_epi32(a.v, b.v)}; }
+MT_INLINE U32x16 bit_and(U32x16 a, U32x16 b) { return {_mm512_and_si512(a.v, b.v)}; }
+template <int kBits>
+MT_INLINE U32x16 shift_left(U32x16 x) {
+  return {_mm512_slli_epi32(x.v, kBits)};
+}
+template <int kBits>
+MT_INLINE U32x16 shift_right_signed(U32x16 x) {
+  return {_mm512_srai_epi32(x.v, kBits)};
+}
+
+}  // namespace
+}  // namespace minitorch::kernels::avx512

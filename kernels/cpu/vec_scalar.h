@@ -1,0 +1,151 @@
+// Sixteen f32 lanes in four vectors of the compiler's own kind, which any processor can run: SSE2 on x86-64, NEON on
+// arm64, plain floats elsewhere. Multiply-add rounds twice here, so linear and attention differ from the other tables
+// in the last bits.
+//
+// Included only by table_scalar.cpp; everything has internal linkage.
+#pragma once
+
+#include <cstdint>
+
+#define MT_INLINE [[gnu::always_inline]] inline
+
+namespace minitorch::kernels::scalar {
+namespace {
+
+using Quad = float __attribute__((vector_size(16)));
+using QuadU32 = std::uint32_t __attribute__((vector_size(16)));
+using QuadI32 = std::int32_t __attribute__((vector_size(16)));
+
+struct F32x16 {
+  Quad q[4];
+};
+struct U32x16 {
+  QuadU32 q[4];
+};
+
+// Shape of linear's tiles: rows x panels is at most kAccumulators, the vectors that fit the registers beside the
+// operands.
+constexpr int kAccumulators = 3;
+constexpr int kMaxTileRows = 3;
+
+// Applies an operation to each of the four parts.
+template <typename Result, typename Op>
+MT_INLINE Result for_parts(Op op) {
+  return {{op(0), op(1), op(2), op(3)}};
+}
+
+MT_INLINE F32x16 broadcast(float value) {
+  const Quad quad = {value, value, value, value};
+  return {{quad, quad, quad, quad}};
+}
+MT_INLINE F32x16 zero() { return broadcast(0.0f); }
+MT_INLINE U32x16 broadcast_u32(std::uint32_t value) {
+  const QuadU32 quad = {value, value, value, value};
+  return {{quad, quad, quad, quad}};
+}
+
+MT_INLINE U32x16 as_bits(F32x16 x) {
+  U32x16 bits;
+  __builtin_memcpy(&bits, &x, sizeof(bits));
+  return bits;
+}
+MT_INLINE F32x16 as_float(U32x16 x) {
+  F32x16 values;
+  __builtin_memcpy(&values, &x, sizeof(values));
+  return values;
+}
+// clang-format off
+MT_INLINE U32x16 add(U32x16 a, U32x16 b) { return for_parts<U32x16>([&](int i) { return a.q[i] + b.q[i]; }); }
+MT_INLINE U32x16 sub(U32x16 a, U32x16 b) { return for_parts<U32x16>([&](int i) { return a.q[i] - b.q[i]; }); }
+MT_INLINE U32x16 bit_and(U32x16 a, U32x16 b) { return for_parts<U32x16>([&](int i) { return a.q[i] & b.q[i]; }); }
+template <int kBits>
+MT_INLINE U32x16 shift_left(U32x16 x) { return for_parts<U32x16>([&](int i) { return x.q[i] << kBits; }); }
+template <int kBits>
+MT_INLINE U32x16 shift_right_signed(U32x16 x) {
+  return for_parts<U32x16>([&](int i) { return reinterpret_cast<QuadU32>(reinterpret_cast<QuadI32>(x.q[i]) >> kBits); });
+}
+// clang-format on
+
+// Addresses need no alignment. The partial forms touch `count` elements, 0 <= count <= 16; missing lanes are 0.
+MT_INLINE F32x16 load(const float* p) {
+  F32x16 x;
+  __builtin_memcpy(&x, p, sizeof(x));
+  return x;
+}
+MT_INLINE F32x16 load_partial(const float* p, std::int64_t count) {
+  alignas(16) float copy[16] = {};
+  for (std::int64_t i = 0; i < count; ++i) copy[i] = p[i];
+  return load(copy);
+}
+MT_INLINE void store(float* p, F32x16 x) { __builtin_memcpy(p, &x, sizeof(x)); }
+MT_INLINE void store_partial(float* p, F32x16 x, std::int64_t count) {
+  alignas(16) float copy[16];
+  store(copy, x);
+  for (std::int64_t i = 0; i < count; ++i) p[i] = copy[i];
+}
+MT_INLINE U32x16 load_u32(const void* p) {
+  U32x16 x;
+  __builtin_memcpy(&x, p, sizeof(x));
+  return x;
+}
+MT_INLINE F32x16 load_partial(const std::uint16_t* bf16, std::int64_t count) {
+  alignas(16) std::uint32_t wide[16] = {};
+  for (std::int64_t i = 0; i < count; ++i) wide[i] = static_cast<std::uint32_t>(bf16[i]) << 16;
+  return as_float(load_u32(wide));
+}
+MT_INLINE F32x16 load(const std::uint16_t* bf16) { return load_partial(bf16, 16); }
+
+// clang-format off
+MT_INLINE F32x16 add(F32x16 a, F32x16 b) { return for_parts<F32x16>([&](int i) { return a.q[i] + b.q[i]; }); }
+MT_INLINE F32x16 sub(F32x16 a, F32x16 b) { return for_parts<F32x16>([&](int i) { return a.q[i] - b.q[i]; }); }
+MT_INLINE F32x16 mul(F32x16 a, F32x16 b) { return for_parts<F32x16>([&](int i) { return a.q[i] * b.q[i]; }); }
+MT_INLINE F32x16 div(F32x16 a, F32x16 b) { return for_parts<F32x16>([&](int i) { return a.q[i] / b.q[i]; }); }
+MT_INLINE F32x16 fma(F32x16 a, F32x16 b, F32x16 c) { return for_parts<F32x16>([&](int i) { return a.q[i] * b.q[i] + c.q[i]; }); }
+// a > b ? a : b, so b when either is a NaN; min likewise with a < b.
+MT_INLINE F32x16 max(F32x16 a, F32x16 b) { return for_parts<F32x16>([&](int i) { return a.q[i] > b.q[i] ? a.q[i] : b.q[i]; }); }
+MT_INLINE F32x16 min(F32x16 a, F32x16 b) { return for_parts<F32x16>([&](int i) { return a.q[i] < b.q[i] ? a.q[i] : b.q[i]; }); }
+// clang-format on
+
+// a where the sign bit of x is set, else b.
+MT_INLINE F32x16 select_negative(F32x16 x, F32x16 a, F32x16 b) {
+  return for_parts<F32x16>([&](int i) { return reinterpret_cast<QuadI32>(x.q[i]) < 0 ? a.q[i] : b.q[i]; });
+}
+
+// Reductions over the lanes in pairs: i with i + 8, then i + 4, i + 2, i + 1, the same in every table.
+MT_INLINE float sum_lanes(F32x16 x) {
+  const Quad four = (x.q[0] + x.q[2]) + (x.q[1] + x.q[3]);
+  return (four[0] + four[2]) + (four[1] + four[3]);
+}
+MT_INLINE float larger_of(float a, float b) { return a > b ? a : b; }
+MT_INLINE float max_lane(F32x16 x) {
+  float best = x.q[0][0];
+  for (int i = 1; i < 16; ++i) best = larger_of(x.q[i / 4][i % 4], best);
+  return best;
+}
+
+// Lanes from `count` on become `fill`.
+MT_INLINE F32x16 keep_first(F32x16 x, std::int64_t count, F32x16 fill) {
+  alignas(16) float values[16];
+  store(values, fill);
+  store_partial(values, x, count);
+  return load(values);
+}
+
+// One bit per lane. `op` compares one part and gives all ones or zeros per element.
+template <typename Op>
+MT_INLINE std::uint32_t mask_of(Op op) {
+  std::uint32_t mask = 0;
+  for (int i = 0; i < 4; ++i) {
+    const QuadI32 part = op(i);
+    for (int j = 0; j < 4; ++j) mask |= (static_cast<std::uint32_t>(part[j]) & 1u) << (i * 4 + j);
+  }
+  return mask;
+}
+// clang-format off
+MT_INLINE std::uint32_t mask_nan(F32x16 x) { return mask_of([&](int i) { return x.q[i] != x.q[i]; }); }
+MT_INLINE std::uint32_t mask_equal(F32x16 a, F32x16 b) { return mask_of([&](int i) { return a.q[i] == b.q[i]; }); }
+MT_INLINE std::uint32_t mask_not_less_equal(F32x16 a, F32x16 b) { return mask_of([&](int i) { return ~(a.q[i] <= b.q[i]); }); }
+// clang-format on
+
+}  // namespace
+}  // namespace minitorch::kernels::scalar

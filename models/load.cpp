@@ -1,0 +1,53 @@
+// Loading a Hugging Face model folder.
+#include "models/load.h"
+
+#include <algorithm>
+
+#include "minitorch/base/check.h"
+#include "models/checkpoint.h"
+#include "models/decoder.h"
+#include "models/weights.h"
+
+namespace minitorch::models {
+namespace {
+
+// Ids of the model that the tokenizer has a token for.
+ValidIds ids_of(const Tokenizer& tokenizer, std::int32_t vocab_size) {
+  ValidIds ids;
+  ids.limit = std::min(tokenizer.size(), vocab_size);
+  for (std::int32_t id = 0; id < ids.limit; ++id) {
+    if (!tokenizer.has_id(id)) ids.holes.push_back(id);
+  }
+  return ids;
+}
+
+}  // namespace
+
+std::unique_ptr<CausalLM> load_causal_lm(const std::filesystem::path& directory, const Runtime& runtime,
+                                         const LoadOptions& options) {
+  MT_CHECK(runtime.table != nullptr && runtime.threads != nullptr,
+           "load_causal_lm: expected a runtime with table and threads");
+  // Weights live in the default pool, which outlives every model.
+  const ExecutionScope scope({.runtime = runtime, .memory = &default_memory_pool(), .grad_enabled = false});
+  const ModelConfig config = read_model_config(directory);
+  DecoderWeights weights = load_weights(Checkpoint(directory), config, options.dtype, *runtime.threads);
+  const bool holds_bf16 = weights.embedding.format() == kernels::PackedFormat::kBF16;
+  const DType cache_dtype = options.cache_dtype.value_or(holds_bf16 ? DType::kBF16 : DType::kF32);
+  return std::make_unique<Decoder>(config, std::move(weights), runtime, cache_dtype);
+}
+
+std::int64_t weight_bytes(const CausalLM& model) {
+  const auto* decoder = dynamic_cast<const Decoder*>(&model);
+  MT_CHECK(decoder != nullptr, "weight_bytes: expected a model made by load_causal_lm");
+  return decoder->weights().bytes;
+}
+
+LoadedModel load_model(const std::filesystem::path& directory, const Runtime& runtime, const LoadOptions& options) {
+  LoadedModel loaded{.config = read_model_config(directory),
+                     .tokenizer = Tokenizer::from_directory(directory),
+                     .model = load_causal_lm(directory, runtime, options)};
+  loaded.model->restrict_ids(ids_of(loaded.tokenizer, loaded.model->vocab_size()));
+  return loaded;
+}
+
+}  // namespace minitorch::models

@@ -1,0 +1,41 @@
+// Loading a Hugging Face model folder: config, weights and tokenizer.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "minitorch/core/execution_scope.h"
+#include "models/causal_lm.h"
+#include "models/config.h"
+#include "models/tokenizer/tokenizer.h"
+
+namespace minitorch::models {
+
+// In which type matrices are held. kAuto: bf16 where stored as bf16, else f32 (f16 is widened).
+enum class WeightDType : std::uint8_t { kAuto, kF32, kBF16 };
+
+struct LoadOptions {
+  WeightDType dtype = WeightDType::kAuto;
+  std::optional<DType> cache_dtype =
+      std::nullopt;  // f32 or bf16; default: bf16 where the weights are held in bf16, else f32
+};
+
+// A decoder with its weights, ready to generate. Throws IoError / Error that name the file and tensor.
+[[nodiscard]] std::unique_ptr<CausalLM> load_causal_lm(const std::filesystem::path& directory, const Runtime& runtime,
+                                                       const LoadOptions& options = {});
+
+// Bytes of weights held by a model returned by load_causal_lm, without its caches.
+[[nodiscard]] std::int64_t weight_bytes(const CausalLM& model);
+
+// A folder as programs use it: the ids that the tokenizer lacks are masked.
+struct LoadedModel {
+  ModelConfig config;
+  Tokenizer tokenizer;
+  std::unique_ptr<CausalLM> model;
+};
+[[nodiscard]] LoadedModel load_model(const std::filesystem::path& directory, const Runtime& runtime,
+                                     const LoadOptions& options = {});
+
+}  // namespace minitorch::models

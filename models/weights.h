@@ -1,0 +1,55 @@
+// DecoderWeights: all weights of a decoder as the forward pass uses them, and reading them from a checkpoint.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "minitorch/base/thread_pool.h"
+#include "minitorch/core/packed_matrix.h"
+#include "minitorch/core/tensor.h"
+#include "models/checkpoint.h"
+#include "models/config.h"
+#include "models/decoder_spec.h"
+#include "models/load.h"
+
+namespace minitorch::models {
+
+// Biases that the architecture lacks are undefined.
+struct LayerWeights {
+  Tensor attention_norm;  // [C]
+  PackedMatrix qkv;       // [(H + 2K) D, C]: q, k and v one below the other
+  Tensor qkv_bias;        // [(H + 2K) D]
+  PackedMatrix output;    // [C, H D]
+  Tensor output_bias;     // [C]
+  Tensor mlp_norm;        // [C]
+  PackedMatrix gate_up;   // [2F, C]
+  Tensor gate_up_bias;    // [2F]
+  PackedMatrix down;      // [C, F]
+  Tensor down_bias;       // [C]
+};
+
+struct DecoderWeights {
+  PackedMatrix embedding;  // [V, C]
+  std::vector<LayerWeights> layers;
+  Tensor final_norm;  // [C]
+  PackedMatrix head;  // [V, C]; shares the panels of `embedding` when tied
+  std::int64_t bytes = 0;
+};
+
+// Reads all weights; matrices go straight into panels inside one arena. Throws IoError that names the file and the
+// tensor when one is missing, has another shape or type, or is not part of this architecture.
+[[nodiscard]] DecoderWeights load_weights(const Checkpoint& checkpoint, const ModelConfig& config, WeightDType dtype,
+                                          ThreadPool& threads);
+
+// What load_weights would hold.
+struct WeightSummary {
+  kernels::PackedFormat format = kernels::PackedFormat::kF32;
+  std::int64_t parameters = 0;
+  std::int64_t bytes = 0;
+};
+
+// Checks the checkpoint as load_weights does, without reading any weight.
+[[nodiscard]] WeightSummary summarize_weights(const Checkpoint& checkpoint, const ModelConfig& config,
+                                              WeightDType dtype);
+
+}  // namespace minitorch::models

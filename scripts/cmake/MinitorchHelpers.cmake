@@ -1,0 +1,94 @@
+# Functions the CMakeLists.txt files share.
+
+# mt_require_package(name debian_package): find_package(name), or one clear error.
+macro(mt_require_package name debian_package)
+  find_package(${name} QUIET)
+  if(NOT ${name}_FOUND)
+    message(FATAL_ERROR
+      "minitorch needs the library ${name} (Debian's package ${debian_package}); scripts/setup.sh installs all packages.")
+  endif()
+endmacro()
+
+# mt_add_library(name SOURCES folder... LIBRARIES lib...): a static library of all .cpp files below the folders.
+# A folder without sources gives an interface library, so that layers may be empty.
+function(mt_add_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  set(files)
+  foreach(folder IN LISTS ARG_SOURCES)
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+    list(APPEND files ${found})
+  endforeach()
+  if(files)
+    add_library(${name} STATIC ${files})
+    target_link_libraries(${name} PUBLIC mt_options ${ARG_LIBRARIES})
+  else()
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE mt_options ${ARG_LIBRARIES})
+  endif()
+endfunction()
+
+# mt_set_isa_flags(target): sources of the name *_avx2.cpp and *_avx512.cpp get their instruction sets, and no others
+# do. These files define everything inside a namespace of their own and export no weak symbol
+# (scripts/check_weak_symbols.sh).
+function(mt_set_isa_flags target)
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    return()
+  endif()
+  # GCC 12 needs minutes to optimise the instrumented code of one such file, so sanitizer builds keep their own level.
+  set(optimise -O3)
+  if(MINITORCH_SANITIZE)
+    set(optimise)
+  endif()
+  set(avx2 -mavx2 -mfma -mf16c)
+  set(avx512 ${avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
+  get_target_property(files ${target} SOURCES)
+  foreach(file IN LISTS files)
+    if(file MATCHES "/kernels/cpu/.*_(avx2|avx512)\\.cpp$")
+      set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${optimise};${${CMAKE_MATCH_1}}")
+    elseif(file MATCHES "/kernels/cpu/.*_scalar\\.cpp$")
+      set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${optimise}")
+    endif()
+  endforeach()
+endfunction()
+
+# mt_find_and_link(target library header debian_package): links a system library without pkg-config.
+function(mt_find_and_link target library header debian_package)
+  string(MAKE_C_IDENTIFIER "MT_${library}" prefix)
+  find_library(${prefix}_LIBRARY ${library})
+  find_path(${prefix}_INCLUDE ${header})
+  if(NOT ${prefix}_LIBRARY OR NOT ${prefix}_INCLUDE)
+    message(FATAL_ERROR
+      "minitorch needs the library ${library} (Debian's package ${debian_package}); scripts/setup.sh installs all packages.")
+  endif()
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    set(scope INTERFACE)
+  else()
+    set(scope PUBLIC)
+  endif()
+  target_link_libraries(${target} ${scope} ${${prefix}_LIBRARY})
+  target_include_directories(${target} SYSTEM ${scope} ${${prefix}_INCLUDE})
+endfunction()
+
+# mt_add_programs(folder LIBRARIES lib...): one program per folder/<name>/main.cpp, with all .cpp files beside it. Files
+# in folder/common serve all of them. The target `programs` builds them all.
+function(mt_add_programs folder)
+  cmake_parse_arguments(ARG "" "" "LIBRARIES" ${ARGN})
+  file(GLOB common CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/common/*.cpp)
+  if(common)
+    add_library(mt_${folder}_common STATIC ${common})
+    target_link_libraries(mt_${folder}_common PUBLIC ${ARG_LIBRARIES})
+    list(APPEND ARG_LIBRARIES mt_${folder}_common)
+  endif()
+  add_custom_target(programs)
+  file(GLOB mains CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*/main.cpp)
+  foreach(main IN LISTS mains)
+    cmake_path(GET main PARENT_PATH program_folder)
+    cmake_path(GET program_folder FILENAME program)
+    file(GLOB sources CONFIGURE_DEPENDS ${program_folder}/*.cpp)
+    add_executable(${program} ${sources})
+    target_link_libraries(${program} PRIVATE ${ARG_LIBRARIES})
+    set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+    add_dependencies(programs ${program})
+  endforeach()
+endfunction()

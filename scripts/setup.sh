@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that minitorch needs to be built and tested, and with --lint the formatter. Does nothing
+# when all are there. MINITORCH_SKIP_SETUP=1 leaves it out: then the libraries may come from anywhere CMake looks.
+#
+#   scripts/setup.sh [--lint]
+set -euo pipefail
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/lib.sh"
+
+# Tools: any one of the commands will do; the first word is the package to install otherwise.
+tools=("g++ c++" "cmake cmake" "ninja-build ninja make")
+libraries=(libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev libutf8proc-dev doctest-dev liblzma-dev)
+case ${1:-} in
+  "") ;;
+  --lint) tools+=("clang-format-14 clang-format-14") ;;
+  -h | --help)
+    mt_usage "${BASH_SOURCE[0]}"
+    exit 0
+    ;;
+  *) mt_die "setup.sh: unknown argument '$1' (expected --lint or nothing)" ;;
+esac
+[[ -n ${MINITORCH_SKIP_SETUP:-} ]] && exit 0
+
+# Prints the packages of `tools` of which no command is found.
+missing_tools() {
+  local entry package command found
+  for entry in "${tools[@]}"; do
+    read -r package found <<<"$entry"
+    for command in $found; do command -v "$command" >/dev/null && continue 2; done
+    printf '%s\n' "$package"
+  done
+}
+
+# Prints the packages of `libraries` that dpkg does not list as installed.
+missing_libraries() {
+  local installed package
+  installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${libraries[@]}" 2>/dev/null || true)
+  for package in "${libraries[@]}"; do
+    grep -qx "$package installed" <<<"$installed" || printf '%s\n' "$package"
+  done
+}
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  # Not Debian-like: the tools are looked for here, the libraries by CMake, which names what it misses.
+  mapfile -t missing < <(missing_tools)
+  ((${#missing[@]} == 0)) && exit 0
+  mt_die "no apt-get here; install what these Debian packages hold and run again: ${missing[*]} ${libraries[*]}"
+fi
+
+mapfile -t missing < <(missing_tools; missing_libraries)
+((${#missing[@]} == 0)) && exit 0
+
+as_root=()
+if ((EUID != 0)); then
+  command -v sudo >/dev/null ||
+    mt_die "packages are missing and there is no sudo to install them; as root: apt-get install ${missing[*]}"
+  as_root=(sudo)
+  [[ -t 2 ]] || as_root+=(--non-interactive)  # without a terminal sudo cannot ask for a password
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# Runs apt-get; its output is shown only when it fails.
+apt_get() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" \
+    </dev/null >"$log" 2>&1 || { cat "$log" >&2; return 1; }
+}
+
+mt_say "installing packages (this takes a minute or two): ${missing[*]}"
+started=$SECONDS
+apt_get update || mt_say "the package lists could not be updated; trying with those at hand"
+apt_get install --yes --no-install-recommends "${missing[@]}" ||
+  mt_die "the packages could not be installed; as root: apt-get install ${missing[*]}"
+mt_say "installed packages in $((SECONDS - started)) s"

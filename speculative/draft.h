@@ -1,0 +1,34 @@
+// Draft and Verdict: what a drafter proposes and what a verifier decides.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace minitorch::spec {
+
+// Proposed tokens as a tree; a chain is a tree in which every node's parent is the one before it.
+struct Draft {
+  static constexpr std::int32_t kRoot = -1;  // the last committed token
+
+  std::vector<std::int32_t> tokens;  // [N]
+  std::vector<std::int32_t> parent;  // [N] index of an earlier node, or kRoot
+
+  [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(tokens.size()); }
+  [[nodiscard]] bool empty() const { return tokens.empty(); }
+  // Nodes on the longest path from the root.
+  [[nodiscard]] std::int32_t depth() const;
+  std::int32_t add(std::int32_t token, std::int32_t parent_node);  // returns the new node's index
+  void clear();
+  // Throws Error when a parent is not an earlier node, or two children of one node carry the same token.
+  void validate() const;
+};
+
+// The nodes accepted, from the root down, and the target's own token behind them.
+struct Verdict {
+  std::vector<std::int32_t> path;
+  std::int32_t next_token = 0;
+};
+
+}  // namespace minitorch::spec

@@ -1,0 +1,45 @@
+// Drafter: proposes what the target may say next. Anything may be proposed; only speed depends on it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "speculative/draft.h"
+
+namespace minitorch::spec {
+
+class Drafter {
+ public:
+  virtual ~Drafter() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  // Begins a new request; forgets everything about the former one. Within a request the history only grows.
+  virtual void reset() = 0;
+  // Proposes at most `budget` nodes behind `history` (prompt and output so far, never empty) into the empty `draft`.
+  // budget 0 or having no idea leaves it empty.
+  virtual void propose(std::span<const std::int32_t> history, std::int32_t budget, Draft& draft) = 0;
+  // Tells what became of the last draft; `history` now ends with the accepted tokens and the target's own.
+  virtual void observe(std::span<const std::int32_t> history, const Draft& draft, const Verdict& verdict) = 0;
+};
+
+struct DrafterOptions {
+  std::int32_t max_ngram = 3;  // ngram: longest suffix looked up
+  std::int32_t min_ngram = 1;
+  std::int32_t branch_share =
+      4;  // ngram: 1/branch_share of the nodes go to a second known continuation; 0: chains only
+};
+
+struct DrafterInfo {
+  std::string_view name;
+  std::string_view summary;
+  std::unique_ptr<Drafter> (*make)(const DrafterOptions&);  // null result: plain decoding
+};
+
+// All drafters a program can ask for by name; the array in drafters/registry.cpp.
+[[nodiscard]] std::span<const DrafterInfo> drafters();
+// Throws Error that lists the known names.
+[[nodiscard]] const DrafterInfo& find_drafter(std::string_view name);
+
+}  // namespace minitorch::spec

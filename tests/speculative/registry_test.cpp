@@ -1,0 +1,55 @@
+// Registries of drafters and verifiers, and the replay drafter.
+#include <doctest/doctest.h>
+
+#include "minitorch/base/error.h"
+#include "speculative/drafters/replay.h"
+#include "tests/speculative/helpers.h"
+
+using namespace minitorch;
+using namespace minitorch::spec;
+
+TEST_CASE("every registered drafter is found by its name, and its product carries it") {
+  CHECK(drafters().size() >= 2);
+  for (const DrafterInfo& info : drafters()) {
+    CAPTURE(info.name);
+    CHECK(&find_drafter(info.name) == &info);
+    CHECK_FALSE(info.summary.empty());
+    const auto drafter = info.make({});
+    if (drafter != nullptr) CHECK(drafter->name() == info.name);
+  }
+  CHECK(find_drafter("none").make({}) == nullptr);
+}
+
+TEST_CASE("every registered verifier is found by its name, and greedy promises plain decoding's own text") {
+  for (const VerifierInfo& info : verifiers()) {
+    CAPTURE(info.name);
+    CHECK(&find_verifier(info.name) == &info);
+    CHECK(info.make()->name() == info.name);
+  }
+  CHECK(find_verifier("greedy").make()->lossless());
+  CHECK(find_verifier("greedy").make()->same_text_as_plain());
+}
+
+TEST_CASE("an unknown name is refused with the known ones, and replay is not among them") {
+  CHECK_THROWS_WITH_AS(static_cast<void>(find_drafter("replay")), "drafter: expected one of ngram, none, got 'replay'",
+                       Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(find_verifier("")), "verifier: expected one of greedy, got ''", Error);
+}
+
+TEST_CASE("the replay drafter plays its drafts in order, cut to the budget, and begins again on reset") {
+  ReplayDrafter drafter({{.tokens = {5, 6, 7}, .parent = {-1, -1, 1}}, test::chain({8})});
+  const test::Ids history{1};
+  const auto next = [&](std::int32_t budget) {
+    Draft draft;
+    drafter.propose(history, budget, draft);
+    return draft;
+  };
+  for (int request = 0; request < 2; ++request) {
+    drafter.reset();
+    const Draft cut = next(2);
+    CHECK(cut.tokens == test::Ids{5, 6});
+    CHECK(cut.parent == test::Ids{-1, -1});
+    CHECK(next(4).tokens == test::Ids{8});
+    CHECK(next(4).empty());
+  }
+}
