@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Tests the checks: each must find what is planted here, and nothing in a tree without faults.
 #
-#   scripts/check_self_tests.sh COMPILER
+#   scripts/check_self_tests.sh COMPILER PLANTED_TESTS      (tests/support/planted, built)
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/lib.sh"
 
 compiler=${1:?check_self_tests.sh: expected the C++ compiler}
+planted_tests=${2:?check_self_tests.sh: expected the program with the planted tests}
 scripts="$MT_ROOT/scripts"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -134,21 +135,12 @@ symbols op.cpp 'inline int f() { return 1; } int g() { return f(); }'
 expect pass "a file without instruction sets of its own" "${check_symbols[@]}"
 
 # The main function of the tests, with tests of its own.
-cat >"$folder/planted.cpp" <<'PLANTED'
-#include <doctest/doctest.h>
-#include "tests/support/skips.h"
-TEST_CASE("right") { CHECK(1 == 1); }
-TEST_CASE("wrong") { CHECK(1 == 2); }
-TEST_CASE("empty") {}
-TEST_CASE("skipped") { minitorch::test::note_skipped("planted"); }
-PLANTED
-"$compiler" -std=c++20 -O0 -I "$MT_ROOT" "$folder/planted.cpp" "$MT_ROOT"/tests/support/{main,skips}.cpp -o "$folder/planted"
 unset MINITORCH_COUNT_LOG MINITORCH_SKIP_LOG  # these tests do not count
-expect pass "a test that holds" "$folder/planted" --test-case=right
-expect fail "a test that does not hold" "$folder/planted" --test-case=wrong
-expect fail "a test that checks nothing" "$folder/planted" --test-case=empty
-expect pass "a skipped test" "$folder/planted" --test-case=skipped
-expect fail "a filter that matches no test" "$folder/planted" --test-case=absent
+expect pass "a test that holds" "$planted_tests" --test-case=right
+expect fail "a test that does not hold" "$planted_tests" --test-case=wrong
+expect fail "a test that checks nothing" "$planted_tests" --test-case=empty
+expect pass "a skipped test" "$planted_tests" --test-case=skipped
+expect fail "a filter that matches no test" "$planted_tests" --test-case=absent
 
 ((failures == 0)) || mt_die "self tests: $failures of $planted failed"
 echo "self tests: $planted"

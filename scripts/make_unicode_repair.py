@@ -22,6 +22,7 @@ from tokenizers import pre_tokenizers
 TABLE = pathlib.Path(__file__).resolve().parent.parent / "models/tokenizer/unicode_repair_table.inl"
 CODE_POINTS = [c for c in range(1, 0x110000) if not 0xD800 <= c < 0xE000]
 ALL_TEXT = "".join(map(chr, CODE_POINTS))
+NAMED_SCRIPTS = "Arabic Cyrillic Devanagari Greek Han Hangul Hebrew Hiragana Katakana Latin Thai".split()
 CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn".split()
 
 
@@ -105,13 +106,16 @@ def utf8_length(code_point):
 def stand_ins(pcre2):
     """code point -> an older one of the same UTF-8 length that PCRE2 classifies as the reference classifies the first."""
     reference, library = signatures(pcre2)
-    # The highest candidate stands: it is the least likely to be named by a range such as [一-龥] in a pattern.
+    # The highest candidate stands: it is the least likely to be named by a range such as [一-龥] in a pattern. Where no candidate has
+    # the script, it must not have one that patterns name, either. (So 63 Cyrillic and 2 Arabic characters are of no script.)
     by_signature = [{}, {}, {}]
     views = [lambda s: s, lambda s: s[:5], lambda s: s[:1]]  # all; without the script; the category alone
     for code_point in CODE_POINTS:
         if reference[code_point] == library[code_point]:
             for candidates, view in zip(by_signature, views):
-                candidates[(utf8_length(code_point), view(library[code_point]))] = code_point
+                key = (utf8_length(code_point), view(library[code_point]))
+                if view is views[0] or library[code_point][5] not in NAMED_SCRIPTS or key not in candidates:
+                    candidates[key] = code_point
     result = {}
     for code_point in CODE_POINTS:
         if reference[code_point] == library[code_point]:

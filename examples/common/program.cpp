@@ -21,7 +21,8 @@ struct EarlyExit {
 
 int report(std::string_view name, std::string_view message, int code) {
   std::fflush(stdout);  // results that were already written come before the error on a shared terminal
-  std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(name.size()), name.data(), printable(message, kMaxMessageBytes).c_str());
+  std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(name.size()), name.data(),
+               printable(message, kMaxMessageBytes).c_str());
   return code;
 }
 

@@ -104,9 +104,9 @@ std::optional<std::int32_t> checked_id(const Tokenizer::Impl& parts, const std::
 }
 
 // The post-processor's rule holds; add_bos_token counts where that puts nothing in front.
-void complete_begin_rule(Tokenizer::Impl& parts, std::string_view config_name) {
+void complete_begin_rule(Tokenizer::Impl& parts, std::string_view name, std::string_view config_name) {
   for (const std::int32_t id : parts.post_processor.added_ids()) {
-    MT_CHECK_AS(IoError, parts.has_id(id), "{}: post_processor adds the id {}, which no token has", config_name, id);
+    MT_CHECK_AS(IoError, parts.has_id(id), "{}: post_processor: adds the id {}, which no token has", name, id);
   }
   const std::vector<std::int32_t> added = parts.post_processor.apply({}, /*add_special_tokens=*/true);
   if (added.empty() && parts.config.add_bos_token) {
@@ -131,7 +131,7 @@ Tokenizer::Impl build_tokenizer(std::string_view tokenizer, std::string_view nam
   parts.added = read_added_tokens(fields, parts.model.tokens(), parts.normalizer.get());
   parts.post_processor = read_post_processor(fields);
   parts.decoder = read_decoder(fields);
-  complete_begin_rule(parts, config_name);
+  complete_begin_rule(parts, name, config_name);
   return parts;
 }
 

@@ -11,6 +11,11 @@
 namespace minitorch::models {
 namespace {
 
+std::string read_if_present(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored) ? io::read_file(path) : std::string();
+}
+
 // One call of encode.
 class Encoder {
  public:
@@ -76,10 +81,10 @@ Tokenizer Tokenizer::from_directory(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / "tokenizer.json";
   const std::filesystem::path config_file = directory / "tokenizer_config.json";
   const std::filesystem::path template_file = directory / "chat_template.jinja";
-  const std::string config = std::filesystem::exists(config_file) ? io::read_file(config_file) : std::string();
+  const std::string config = read_if_present(config_file);
   auto parts =
       std::make_shared<Impl>(build_tokenizer(io::read_file(file), file.string(), config, config_file.string()));
-  if (std::filesystem::exists(template_file)) parts->config.chat_template = io::read_file(template_file);
+  if (std::string text = read_if_present(template_file); !text.empty()) parts->config.chat_template = std::move(text);
   return Tokenizer(std::move(parts));
 }
 

@@ -6,7 +6,12 @@
 #include <cmath>    // std::isnan
 #include <cstring>  // std::memcmp, std::memset
 #include <memory>
+#include <utility>  // std::move
 #include <vector>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include "kernels/packed_matrix.h"
 #include "minitorch/base/dtype.h"
@@ -16,7 +21,8 @@
 
 namespace minitorch::test {
 
-// Rows of T with a stride, at any alignment, between guard bytes. Guards and the gaps between rows hold a pattern.
+// Rows of T with a stride, at any alignment, between guard bytes. Guards and the gaps between rows hold a pattern,
+// which shows writes; AddressSanitizer is told of them as well, which shows reads.
 template <typename T>
 class GuardedRows {
  public:
@@ -26,6 +32,18 @@ class GuardedRows {
     const std::int64_t elements = rows > 0 ? (rows - 1) * stride_ + cols : 0;
     bytes_ = Buffer(static_cast<std::size_t>((begin_ + elements) * kSize + kGuard));
     std::memset(bytes_.data(), kPattern, bytes_.size());
+    for_each_gap([](const std::byte* begin, std::int64_t size) { forbid(begin, size); });
+  }
+  ~GuardedRows() { allow(bytes_.data(), static_cast<std::int64_t>(bytes_.size())); }
+  GuardedRows(GuardedRows&&) noexcept = default;
+  GuardedRows& operator=(GuardedRows&& other) noexcept {
+    allow(bytes_.data(), static_cast<std::int64_t>(bytes_.size()));
+    rows_ = other.rows_;
+    cols_ = other.cols_;
+    stride_ = other.stride_;
+    begin_ = other.begin_;
+    bytes_ = std::move(other.bytes_);
+    return *this;
   }
 
   [[nodiscard]] T* data() { return reinterpret_cast<T*>(bytes_.data()) + begin_; }
@@ -36,28 +54,44 @@ class GuardedRows {
   [[nodiscard]] std::int64_t cols() const { return cols_; }
   [[nodiscard]] std::int64_t stride() const { return stride_; }
 
-  // True when nothing was written outside the rows.
+  // True when nothing was written outside the rows. Afterwards reading there is allowed.
   [[nodiscard]] bool guards_intact() const {
-    const auto* base = reinterpret_cast<const unsigned char*>(bytes_.data());
-    const auto untouched = [base](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t b = begin; b < end; ++b) {
-        if (base[b] != kPattern) return false;
-      }
-      return true;
-    };
-    std::int64_t checked = 0;
-    for (std::int64_t i = 0; i < rows_; ++i) {
-      const std::int64_t row_begin = (begin_ + i * stride_) * kSize;
-      if (!untouched(checked, row_begin)) return false;
-      checked = row_begin + cols_ * kSize;
-    }
-    return untouched(checked, static_cast<std::int64_t>(bytes_.size()));
+    allow(bytes_.data(), static_cast<std::int64_t>(bytes_.size()));
+    bool intact = true;
+    for_each_gap([&intact](const std::byte* begin, std::int64_t size) {
+      for (std::int64_t b = 0; b < size; ++b) intact = intact && begin[b] == static_cast<std::byte>(kPattern);
+    });
+    return intact;
   }
 
  private:
   static constexpr std::int64_t kGuard = 128;  // bytes: twice the widest vector
   static constexpr std::int64_t kSize = sizeof(T);
   static constexpr unsigned char kPattern = 0xA5;
+
+  // Calls visit(begin, bytes) for the guards and for every gap between rows.
+  template <typename Visit>
+  void for_each_gap(const Visit& visit) const {
+    std::int64_t checked = 0;
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      const std::int64_t row_begin = (begin_ + i * stride_) * kSize;
+      visit(bytes_.data() + checked, row_begin - checked);
+      checked = row_begin + cols_ * kSize;
+    }
+    visit(bytes_.data() + checked, static_cast<std::int64_t>(bytes_.size()) - checked);
+  }
+#if defined(__SANITIZE_ADDRESS__)
+  static void forbid(const std::byte* begin, std::int64_t size) {
+    __asan_poison_memory_region(begin, static_cast<std::size_t>(size));
+  }
+  static void allow(const std::byte* begin, std::int64_t size) {
+    __asan_unpoison_memory_region(begin, static_cast<std::size_t>(size));
+  }
+#else
+  static void forbid(const std::byte*, std::int64_t) {}
+  static void allow(const std::byte*, std::int64_t) {}
+#endif
+
   std::int64_t rows_, cols_, stride_, begin_;
   Buffer bytes_;
 };

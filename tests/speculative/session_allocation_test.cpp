@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <cstddef>  // std::max_align_t
 #include <cstdlib>
 #include <new>
 
@@ -14,25 +15,32 @@ namespace {
 
 std::atomic<long> num_allocations = 0;
 
-void* counted(void* memory) {
+void* counted(std::size_t bytes, std::size_t alignment) noexcept {
   num_allocations.fetch_add(1, std::memory_order_relaxed);
+  return std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
+}
+
+void* counted_or_throw(std::size_t bytes, std::size_t alignment = alignof(std::max_align_t)) {
+  void* memory = counted(bytes, alignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 
 }  // namespace
 
-void* operator new(std::size_t bytes) { return counted(std::malloc(bytes)); }
+// The forms of single objects; those of arrays call them, here or in a sanitizer, where they stay a pair of their own.
+void* operator new(std::size_t bytes) { return counted_or_throw(bytes); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  const auto unit = static_cast<std::size_t>(alignment);
-  return counted(std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit));
+  return counted_or_throw(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return counted(bytes, alignof(std::max_align_t));
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*bytes*/) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
-  std::free(memory);
-}
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
 using namespace minitorch;
 using namespace minitorch::spec;

@@ -40,6 +40,23 @@ TEST_CASE("every golden conversation of the R1 distills has the reference's text
 }
 TEST_CASE("every golden conversation of DeepSeek V3 has the reference's text and ids") { check_goldens("deepseek_v3"); }
 
+// Of templates that are not rendered here, the text is golden too.
+TEST_CASE("the text of every golden conversation of all six templates has the reference's ids") {
+  for (const auto& [name, folder] : tokenizer_folders()) {
+    if (name == "stories260K") continue;  // has no template
+    MT_REQUIRE_DATA("goldens/chat/" + name + ".jsonl");
+    MT_REQUIRE_DATA(folder);
+    CAPTURE(name);
+    const auto lines = read_jsonl(data_folder() / "goldens/chat" / (name + ".jsonl"));
+    CHECK(lines.size() >= 14);
+    for (const auto& line : lines) {
+      CAPTURE(line.at("name").get<std::string>());
+      const auto ids = line.at("ids").get<std::vector<std::int32_t>>();
+      CHECK(real_tokenizer(name).encode(line.at("text").get<std::string>(), /*add_special_tokens=*/false) == ids);
+    }
+  }
+}
+
 TEST_CASE("the R1 template from before 2025-02-09 opens no thinking, and is the same otherwise") {
   MT_REQUIRE_DATA("tokenizers/deepseek_r1_distill_qwen");
   const auto now = models::make_chat_template(with_template(r1_template("chat_template.jinja")));

@@ -1,6 +1,7 @@
 // Damaged files: a tokenizer either loads or is refused with an error, and one that loads works without crashing.
 #include "minitorch/base/philox.h"
 #include "minitorch/base/utf8.h"
+#include "models/tokenizer/pattern.h"
 #include "tests/tokenizer/helpers.h"
 
 namespace minitorch::test {
@@ -65,6 +66,40 @@ TEST_CASE("2000 random mutations of a tokenizer.json load or are refused") {
   // Both must occur, or the mutations are too wild or too tame to show anything.
   CHECK(loaded > 50);
   CHECK(loaded < 1900);
+}
+
+TEST_CASE("3000 random regular expressions match or are refused, and their matches are in order") {
+  const std::vector<std::string> parts = {
+      "a",      "b",    "\\w",  "\\p{L}", "\\P{Han}", "[a-c]",     "[^\\s", "]",   "(",    ")", "(?:", "(?=",
+      "(?<!",   "(?i:", "(?i)", "|",      "*",        "+",         "?",     "{2}", "{,3}", "{", "}",   "[[:alpha:]]",
+      "[a[b]]", "&&",   "-",    "\\b",    "\\u00e9",  "\\x{4f60}", "é",     "你",  "^",    "$", "\\1", "(?<n>",
+      "\\k<n>", "\\K",  "\\",   "\\R",    "\\X",      ".",         "++",    "(?>", ":",    "#", " "};
+  const std::string text = "ab aé你B-c\n";
+  PhiloxStream random(99);
+  int compiled = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string regex;
+    for (std::uint32_t i = 0, count = 1 + random.below(10); i < count; ++i)
+      regex += parts[random.below(static_cast<std::uint32_t>(parts.size()))];
+    CAPTURE(regex);
+    try {
+      const models::Pattern pattern = models::Pattern::regex(regex, "here");
+      ++compiled;
+      models::PatternScratch scratch;
+      std::vector<models::TextRange> matches;
+      pattern.find_all(text, scratch, matches);
+      std::size_t end = 0;
+      for (const models::TextRange& match : matches) {
+        CHECK(match.begin >= end);
+        CHECK(match.end >= match.begin);
+        CHECK(match.end <= text.size());
+        CHECK(is_valid_utf8(text.substr(match.begin, match.end - match.begin)));
+        end = match.end;
+      }
+    } catch (const Error&) {
+    }
+  }
+  CHECK(compiled > 300);
 }
 
 TEST_CASE("a value of any other type in any field of a tokenizer.json loads or is refused") {
