@@ -38,15 +38,20 @@ done
 # Sums column $2 of the count log $1, whose lines are "cases run, cases failed".
 sum() { awk -v column="$2" '{ total += $column } END { print total + 0 }' "$1"; }
 
+# fixed_layout COMMAND...: runs it without address randomisation where that can be asked for. Sanitizers reserve address
+# ranges, with which a randomised layout can collide.
+fixed_layout() {
+  if setarch "$(uname -m)" -R true 2>/dev/null; then setarch "$(uname -m)" -R "$@"; else "$@"; fi
+}
+
 # run_suite PRESET: builds and runs the suite of one preset. Leaves the logs test_counts and test_skips in its build
 # folder, prints what tests report as results, and closes with the numbers.
 run_suite() {
-  local preset=$1 folder="$MT_ROOT/build/$1" status=0 run failed skipped reasons launcher=()
+  local preset=$1 folder="$MT_ROOT/build/$1" status=0 run passed failed skipped reasons launcher=()
   mt_build "$preset" all
   : >"$folder/test_counts"
   : >"$folder/test_skips"
-  # Sanitizers reserve fixed address ranges, with which a randomised layout can collide.
-  if [[ $preset != release ]] && setarch "$(uname -m)" -R true 2>/dev/null; then launcher=(setarch "$(uname -m)" -R); fi
+  [[ $preset == release ]] || launcher=(fixed_layout)
   ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1:${ASAN_OPTIONS:-}" \
     UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}" \
     TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:${TSAN_OPTIONS:-}" \
@@ -60,8 +65,9 @@ run_suite() {
   reasons=$(awk -F '\t' '!seen[$1]++ { count[$2]++ } END { for (reason in count) print count[reason] "\t" reason }' \
     "$folder/test_skips" | sort -k 2)
   skipped=$(sum <(cut -f1 <<<"$reasons") 1)
-  ((status == 0 || failed > 0)) || failed=1  # a crash or a time-out leaves no count
-  echo "$preset: $((run - failed - skipped)) passed, $failed failed, $skipped skipped"
+  passed=$((run - failed - skipped))
+  ((status == 0 || failed > 0)) || failed=1  # a crash, a time-out or a check that is no test case leaves no count
+  echo "$preset: $passed passed, $failed failed, $skipped skipped"
   echo "skipped $skipped of $run tests$(awk -F '\t' 'NF == 2 { printf "%s%d x %s", n++ ? ", " : ": ", $1, $2 }' <<<"$reasons")"
   return "$status"
 }
@@ -71,7 +77,7 @@ count_tests() {
   local entries cases=0 program count
   entries=$(ctest --test-dir "$1" -N | sed -n 's/^Total Tests: //p')
   for program in "$1"/tests/test_*; do
-    count=$("$program" --count --no-colors=true | sed -n 's/.*: \([0-9]*\)$/\1/p')
+    count=$(fixed_layout "$program" --count --no-colors=true | sed -n 's/.*: \([0-9]*\)$/\1/p')
     cases=$((cases + count))
   done
   echo "$entries ctest entries, $cases test cases"

@@ -29,6 +29,7 @@ void* counted_or_throw(std::size_t bytes, std::size_t alignment = alignof(std::m
 }  // namespace
 
 // The forms of single objects; those of arrays call them, here or in a sanitizer, where they stay a pair of their own.
+// Not inlined: GCC would take the free() inside for one that does not match `new`.
 void* operator new(std::size_t bytes) { return counted_or_throw(bytes); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return counted_or_throw(bytes, static_cast<std::size_t>(alignment));
@@ -36,11 +37,11 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   return counted(bytes, alignof(std::max_align_t));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
 using namespace minitorch;
 using namespace minitorch::spec;
