@@ -22,7 +22,8 @@ namespace {
 std::vector<Record> decode_all(Decoding& decoding, const std::vector<Prompt>& prompts, const Options& options) {
   Report report(options.trace, options.repeat);
   std::vector<Record> records;
-  for (std::size_t i = 0; i < prompts.size() && !interrupted(); ++i) {
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    if (i > 0 && interrupted()) break;  // the first prompt always gives a record, if an empty one
     report.begin_prompt(prompts[i].origin, i, prompts.size());
     records.push_back(decoding.decode(prompts[i], report));
     report.verdict(records.back());
