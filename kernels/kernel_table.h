@@ -31,8 +31,7 @@ struct KernelTable {
 // The CPU tables this machine can run, slowest first; always holds "scalar".
 [[nodiscard]] std::span<const KernelTable* const> cpu_tables();
 
-// The table of that name out of cpu_tables(). Throws Error when the name is unknown or the machine lacks the
-// instructions.
+// The one of cpu_tables() with that name. Throws Error when there is none or the machine lacks its instructions.
 [[nodiscard]] const KernelTable& cpu_table(std::string_view name);
 
 // The fastest of cpu_tables(), or the one named by the environment variable MINITORCH_ISA.

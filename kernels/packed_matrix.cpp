@@ -44,8 +44,7 @@ struct RoundF16 {
   static BFloat16 convert(Float16 value) { return to_bfloat16(to_float(value)); }
 };
 
-// Columns [begin, end) of one row into its lane of a panel; begin is a multiple of kBlock, so a pair never spans
-// blocks.
+// Columns [begin, end) of one row into its lane of a panel. `begin` is a multiple of kBlock: no pair spans two blocks.
 template <typename Convert>
 void pack_lane(std::byte* panel, std::int64_t lane, const typename Convert::Source* row, std::int64_t begin,
                std::int64_t end) {

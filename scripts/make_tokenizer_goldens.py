@@ -46,9 +46,9 @@ TEXTS = [
 ]
 CLASS_REGEXES = [rf"\p{{{c}}}" for c in
                  "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp C Cc Cf Co Cn".split()] + [
-    r"\s", r"\S", r"\w", r"\W", r"[\w]", r"[\W]", r"\d", r"\h", r".", r"\p{Alphabetic}", r"\p{Uppercase}", r"\p{Lowercase}", r"\p{Han}", r"\p{Hiragana}", r"\p{Latin}",
+    r"\s", r"\S", r"\w", r"\W", r"[\w]", r"[\W]", r"\d", r"\h", r".", r"\p{Alphabetic}", r"\p{Uppercase}", r"\p{Han}", r"\p{Hiragana}", r"\p{Latin}",
     r"\p{Letter}", r"\p{Other_Number}", r"\p{Punct}", r"\p{Space}", r"\p{Word}", r"[\p{Word}]",
-] + [f"[[:{name}:]]" for name in "alnum alpha blank cntrl digit graph lower print punct space upper word xdigit".split()]
+] + [f"[[:{name}:]]" for name in "alnum alpha blank cntrl digit graph print punct space upper word xdigit".split()]
 
 
 def fnv(values):

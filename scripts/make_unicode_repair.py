@@ -22,6 +22,8 @@ from tokenizers import pre_tokenizers
 TABLE = pathlib.Path(__file__).resolve().parent.parent / "models/tokenizer/unicode_repair_table.inl"
 CODE_POINTS = [c for c in range(1, 0x110000) if not 0xD800 <= c < 0xE000]
 ALL_TEXT = "".join(map(chr, CODE_POINTS))
+# Scripts that patterns name. (63 Cyrillic modifiers and 2 Arabic marks have no stand-in of their script; they are of none then, and the
+# modifiers are not of the property Lowercase.)
 NAMED_SCRIPTS = "Arabic Cyrillic Devanagari Greek Han Hangul Hebrew Hiragana Katakana Latin Thai".split()
 CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn".split()
 
@@ -65,28 +67,14 @@ def reference_matched(pattern):
     return set(CODE_POINTS) - set(map(ord, removed))
 
 
-def script_names():
-    """Names of scripts, guessed from the first words of character names (unknown ones are dropped by the caller)."""
-    names = {"Common", "Inherited"}
-    for code_point in CODE_POINTS:
-        words = unicodedata.name(chr(code_point), "").replace("-", " ").split()
-        names.update("_".join(words[:count]).title() for count in (1, 2, 3) if len(words) > count)
-        if words[:2] == ["CJK", "UNIFIED"]:
-            names.add("Han")
-    return sorted(name for name in names if name.replace("_", "").isalpha())
-
-
 def signatures(pcre2):
     """For both sides: code point -> (category, alphabetic, upper, lower, space, script)."""
     properties = [[(c, reference_matched(rf"\p{{{c}}}"), pcre2.matched(rf"\p{{{c}}}")) for c in CATEGORIES]]
     for pattern in (r"\p{Alphabetic}", r"\p{Uppercase}", r"\p{Lowercase}", r"\s"):
         properties.append([(True, reference_matched(pattern), pcre2.matched(pattern))])
     scripts = []
-    for name in script_names():
-        library = pcre2.matched(rf"\p{{sc:{name}}}")
-        reference = reference_matched(rf"\p{{{name}}}") if library else None
-        if reference:
-            scripts.append((name, reference, library))
+    for name in NAMED_SCRIPTS:
+        scripts.append((name, reference_matched(rf"\p{{{name}}}"), pcre2.matched(rf"\p{{sc:{name}}}")))
     properties.append(scripts)
     sides = ({c: [] for c in CODE_POINTS}, {c: [] for c in CODE_POINTS})
     for choices in properties:
@@ -99,6 +87,11 @@ def signatures(pcre2):
     return tuple({c: tuple(values) for c, values in side.items()} for side in sides)
 
 
+def reference_punctuation():
+    splitter = pre_tokenizers.Punctuation("removed")
+    return set(CODE_POINTS) - set(map(ord, "".join(piece for piece, _ in splitter.pre_tokenize_str(ALL_TEXT))))
+
+
 def utf8_length(code_point):
     return len(chr(code_point).encode())
 
@@ -106,26 +99,29 @@ def utf8_length(code_point):
 def stand_ins(pcre2):
     """code point -> an older one of the same UTF-8 length that PCRE2 classifies as the reference classifies the first."""
     reference, library = signatures(pcre2)
-    # The highest candidate stands: it is the least likely to be named by a range such as [一-龥] in a pattern. Where no candidate has
-    # the script, it must not have one that patterns name, either. (So 63 Cyrillic and 2 Arabic characters are of no script.)
-    by_signature = [{}, {}, {}]
-    views = [lambda s: s, lambda s: s[:5], lambda s: s[:1]]  # all; without the script; the category alone
+    # The Punctuation pre-tokenizer sees stand-ins too: both must be in, or out of, its own idea of punctuation.
+    punctuation = reference_punctuation()
+    def same_always(code_point):
+        return utf8_length(code_point), code_point in punctuation
+    # Where no candidate has the script, it must not have another one; at worst, the category alone decides.
+    weaker = [lambda s: s, lambda s: (*s[:5], None), lambda s: (s[0], None)]
+    candidates = {}
     for code_point in CODE_POINTS:
-        if reference[code_point] == library[code_point]:
-            for candidates, view in zip(by_signature, views):
-                key = (utf8_length(code_point), view(library[code_point]))
-                if view is views[0] or library[code_point][5] not in NAMED_SCRIPTS or key not in candidates:
-                    candidates[key] = code_point
+        signature = library[code_point]
+        if reference[code_point] == signature:
+            # The highest one stands: it is the least likely to be named by a range such as [一-龥] in a pattern.
+            candidates[(*same_always(code_point), signature)] = code_point
+            if signature[5] is None:
+                candidates[(*same_always(code_point), weaker[2](signature))] = code_point
     result = {}
     for code_point in CODE_POINTS:
         if reference[code_point] == library[code_point]:
             continue
-        for candidates, view in zip(by_signature, views):
-            if (utf8_length(code_point), view(reference[code_point])) in candidates:
-                result[code_point] = candidates[(utf8_length(code_point), view(reference[code_point]))]
-                break
-        else:
+        keys = [(*same_always(code_point), weaken(reference[code_point])) for weaken in weaker]
+        found = [candidates[key] for key in keys if key in candidates]
+        if not found:
             sys.exit(f"no stand-in for U+{code_point:04X} {reference[code_point]}")
+        result[code_point] = found[0]
     return result
 
 
@@ -172,11 +168,9 @@ def lower_case_differences():
 
 def punctuation_differences():
     """Code points of category P that the reference's Punctuation pre-tokenizer does not know, and others that it takes for P."""
-    splitter = pre_tokenizers.Punctuation("removed")
-    left = set(map(ord, "".join(piece for piece, _ in splitter.pre_tokenize_str(ALL_TEXT))))
-    punctuation = reference_matched(r"\p{P}")
-    ascii_symbols = set(map(ord, "$+<=>^`|~"))
-    return punctuation & left, set(CODE_POINTS) - left - punctuation - ascii_symbols
+    category = reference_matched(r"\p{P}")
+    punctuation = reference_punctuation()
+    return category - punctuation, punctuation - category - set(map(ord, "$+<=>^`|~"))
 
 
 def numeric_beyond_n():

@@ -10,6 +10,7 @@ namespace {
 
 constexpr const char* kExamples = R"(Examples:
   tokenize MODEL "Hello, world!"                        ids, separated by commas
+  tokenize MODEL -- "->"                                texts that begin with a dash stand behind --
   tokenize MODEL < file.txt                             ids of the whole file
   tokenize MODEL --decode 9707,11,1879,0                text of ids; one list per argument or line
   tokenize MODEL --jsonl < texts.jsonl                  {"text": ...} lines to {"ids": [...]} lines

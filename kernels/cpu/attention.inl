@@ -1,5 +1,4 @@
-// attention: one task per (row, K/V head), block after block of 64 logical positions, all query heads of the group
-// together.
+// attention: one task per (row, K/V head): block after block of 64 positions, all query heads of the group together.
 
 // Working memory of one task; sizes for `group` query heads. The whole fits attention_scratch_bytes.
 struct AttentionWork {
@@ -216,8 +215,7 @@ void attend(const AttentionArgs& args, const AttentionWork& work, std::int64_t m
 // The cost of a row in units of one block.
 MT_INLINE std::int64_t blocks_of(const AttentionRow& row) { return 1 + (row.num_keys + kPageSlots - 1) / kPageSlots; }
 
-// The tasks whose place in the total cost falls into part `worker` of `count`: head by head, so that a thread reads few
-// heads.
+// The tasks whose place in the total cost falls into part `worker` of `count`, head by head: a thread reads few heads.
 template <typename Element>
 void attend_part(const AttentionArgs& args, std::byte* scratch, std::int64_t row_cost, int worker, int count) {
   const Range part = part_of(row_cost * args.layout.kv_heads, worker, count);

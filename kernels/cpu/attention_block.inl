@@ -41,8 +41,7 @@ MT_INLINE void score_tile(const float* q, std::int64_t head_dim, const Element* 
   }
 }
 
-// How the partial of a block joins the running one: out <- out * keep + block * join, or out <- block at the first
-// block.
+// How the partial of a block joins the running one: out <- out * keep + block * join, at the first out <- block.
 struct Join {
   const float* keep;  // [heads]
   const float* join;  // [heads]

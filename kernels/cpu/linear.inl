@@ -1,8 +1,7 @@
 // linear: tiles of rows x panels over the packed weights.
 //
 // Every output is one accumulator that walks k in order, then bias, then residual, whatever tile computes it. So a
-// row's result depends neither on the number of rows nor on threads (exactness rule E1), and the shape of the tiles is
-// free.
+// row's result depends neither on other rows nor on threads (exactness rule E1): the shape of the tiles is free.
 //
 // Up to kMaxTileRows rows pass over the weights once, with the accumulators in registers from the first k to the last.
 // More rows are cut into blocks of nearly equal size, so that no count of rows is a bad one. Up to kMaxBlocks of them
@@ -13,10 +12,9 @@
 constexpr int kMaxTilePanels = 8;
 constexpr int kMaxBlocks = 8;  // row blocks that pass together
 constexpr std::int64_t kColsPerPass = 256;
-constexpr std::int64_t kPrefetchBytes = 1024;     // ahead in each panel, in a single pass
+constexpr std::int64_t kPrefetchBytes = 8192;     // ahead of all panels of a tile, in a single pass
 constexpr std::int64_t kGroupBytes = 768 * 1024;  // of weights kept in the second-level cache when even more rows come
-constexpr std::int64_t kParallelMacs =
-    128 * 1024;  // below, threads cost more than they bring: some microseconds of work
+constexpr std::int64_t kParallelMacs = 128 * 1024;  // some microseconds of work; below, threads cost more than that
 
 // One product and where its panels are.
 struct LinearTask {
@@ -47,12 +45,6 @@ MT_INLINE void finish_tile(Accumulators<kRows, kPanels>& acc, const LinearArgs& 
   }
 }
 
-// What is fetched ahead while a tile runs.
-struct Ahead {
-  const std::byte* from;
-  std::int64_t step;
-};
-
 // Columns [cols.begin, cols.end) of one tile: rows [row, row + kRows), panels [panel, panel + kPanels). When that is
 // not all of K (kPiece), the accumulators wait in `waiting` between the pieces.
 template <typename Format, int kRows, int kPanels, bool kPiece>
@@ -65,9 +57,9 @@ template <typename Format, int kRows, int kPanels, bool kPiece>
     for (int p = 0; p < kPanels; ++p) acc.sum[r][p] = kPiece && cols.begin > 0 ? waiting[r * kPanels + p] : zero();
   }
   const LinearArgs& args = task.args;
-  Format::run(acc, {args.x + row * args.x_stride + cols.begin, args.x_stride,
-                    task.panel(panel) + cols.begin * Format::kBytesPerCol, task.panel_stride, cols.end - cols.begin,
-                    ahead.from, ahead.step});
+  Format::run(acc,
+              {args.x + row * args.x_stride + cols.begin, args.x_stride,
+               task.panel(panel) + cols.begin * Format::kBytesPerCol, task.panel_stride, cols.end - cols.begin, ahead});
   if (!kPiece || cols.end == args.weight.cols) return finish_tile(acc, args, row, panel);
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
@@ -81,12 +73,12 @@ template <typename Format, int kRows, int kPanels, bool kPiece>
 template <int kRows>
 constexpr int kTilePanels = kAccumulators / kRows < kMaxTilePanels ? kAccumulators / kRows : kMaxTilePanels;
 
-// All of k for rows [row, row + kRows) and the panels [begin, end), in tiles of kPanels panels and smaller ones for the
-// rest.
+// All of k for rows [row, row + kRows) and panels [begin, end), in tiles of kPanels panels, the rest in smaller ones.
 template <typename Format, int kRows, int kPanels = kTilePanels<kRows>>
 void linear_single_pass(const LinearTask& task, std::int64_t row, std::int64_t begin, std::int64_t end) {
   for (; begin + kPanels <= end; begin += kPanels) {
-    const Ahead ahead{task.panel(begin) + kPrefetchBytes, 64};
+    constexpr std::int64_t kDistance = kPrefetchBytes / kPanels / 64 * 64;
+    const Ahead ahead{task.panel(begin) + kDistance, 64, task.panel(begin + 1), task.panel(begin + kPanels)};
     linear_tile<Format, kRows, kPanels, false>(task, row, begin, {0, task.args.weight.cols}, ahead, nullptr);
   }
   if constexpr (kPanels > 1) {
@@ -123,8 +115,7 @@ void linear_blocks(const LinearTask& task, Range rows, int blocks, std::int64_t 
   }
 }
 
-// Rows [rows.begin, rows.end) in `blocks` blocks of which the largest has `block_rows` rows, for the panels [begin,
-// end).
+// Rows [rows.begin, rows.end) in `blocks` blocks, the largest of `block_rows` rows, for the panels [begin, end).
 template <typename Format, int kRows = kMaxTileRows>
 void linear_rows(const LinearTask& task, Range rows, int blocks, std::int64_t block_rows, std::int64_t begin,
                  std::int64_t end) {

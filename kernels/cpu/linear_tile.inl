@@ -1,5 +1,13 @@
-// The inner product tile of linear: kRows rows of x times kPanels panels, one accumulator vector each, k strictly in
-// order.
+// The tile of linear: kRows rows of x times kPanels panels, one accumulator vector each, k strictly in order.
+
+// What a tile fetches for later while it runs: in each of its panels from `from` on, `step` bytes further at every
+// step, and once at `end`, from `next` on.
+struct Ahead {
+  const std::byte* from;
+  std::int64_t step;
+  const std::byte* end = nullptr;
+  const std::byte* next = nullptr;
+};
 
 // A tile's operands over a range of k. Row r of x begins at x + r * x_stride, panel p at panels + p * panel_stride.
 struct TileOperands {
@@ -8,9 +16,7 @@ struct TileOperands {
   const std::byte* panels;
   std::int64_t panel_stride;  // bytes
   std::int64_t cols;          // number of k
-  // Memory that will be needed later: at every step `prefetch_step` bytes further, in each panel.
-  const std::byte* prefetch_from;
-  std::int64_t prefetch_step;
+  Ahead ahead;
 };
 
 template <int kRows, int kPanels>
@@ -34,7 +40,8 @@ template <int kPanels>
 MT_INLINE void prefetch_panels(const std::byte*& place, const TileOperands& in) {
 #pragma GCC unroll 16
   for (int p = 0; p < kPanels; ++p) prefetch(place + p * in.panel_stride);
-  place += in.prefetch_step;
+  place += in.ahead.step;
+  if (place == in.ahead.end) place = in.ahead.next;
 }
 
 struct F32Panels {
@@ -43,7 +50,7 @@ struct F32Panels {
   template <int kRows, int kPanels>
   MT_INLINE static void run(Accumulators<kRows, kPanels>& acc, const TileOperands& in) {
     const std::byte* panels = in.panels;
-    const std::byte* ahead = in.prefetch_from;
+    const std::byte* ahead = in.ahead.from;
     for (std::int64_t k = 0; k < in.cols; ++k, panels += 64) {
       prefetch_panels<kPanels>(ahead, in);
       F32x16 w[kPanels];
@@ -61,7 +68,7 @@ struct BF16Panels {
   template <int kRows, int kPanels>
   MT_INLINE static void run(Accumulators<kRows, kPanels>& acc, const TileOperands& in) {
     const std::byte* panels = in.panels;
-    const std::byte* ahead = in.prefetch_from;
+    const std::byte* ahead = in.ahead.from;
     std::int64_t k = 0;
     for (; k + 2 <= in.cols; k += 2, panels += 64) {
       prefetch_panels<kPanels>(ahead, in);

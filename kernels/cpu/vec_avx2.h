@@ -19,8 +19,7 @@ struct U32x16 {
   __m256i low, high;
 };
 
-// Shape of linear's tiles: rows x panels is at most kAccumulators, the vectors that fit the registers beside the
-// operands.
+// Shape of linear's tiles: rows x panels is at most kAccumulators vectors, which leaves registers for the operands.
 constexpr int kAccumulators = 6;
 constexpr int kMaxTileRows = 6;
 

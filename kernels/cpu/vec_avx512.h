@@ -29,8 +29,7 @@ struct U32x16 {
   __m512i v;
 };
 
-// Shape of linear's tiles: rows x panels is at most kAccumulators, the vectors that fit the registers beside the
-// operands.
+// Shape of linear's tiles: rows x panels is at most kAccumulators vectors, which leaves registers for the operands.
 constexpr int kAccumulators = 24;
 constexpr int kMaxTileRows = 12;
 

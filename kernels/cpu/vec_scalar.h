@@ -23,8 +23,7 @@ struct U32x16 {
   QuadU32 q[4];
 };
 
-// Shape of linear's tiles: rows x panels is at most kAccumulators, the vectors that fit the registers beside the
-// operands.
+// Shape of linear's tiles: rows x panels is at most kAccumulators vectors, which leaves registers for the operands.
 constexpr int kAccumulators = 3;
 constexpr int kMaxTileRows = 3;
 

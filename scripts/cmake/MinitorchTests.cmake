@@ -15,17 +15,18 @@ function(mt_check_test_file file)
   endif()
 endfunction()
 
-# mt_add_tests(folder LIBRARIES lib... DEPENDS target...): one executable test_<folder> of all *_test.cpp below
-# tests/<folder>, and one ctest entry per file, <folder>/<file>, so that each can be run and timed on its own. Files
-# named *_timing_test.cpp measure time: no other test runs beside them.
+# mt_add_tests(folder SOURCES file... LIBRARIES lib... DEPENDS target...): one executable test_<folder> of the named
+# sources and all *_test.cpp below tests/<folder>, and one ctest entry per test file, <folder>/<file>, so that each can
+# be run and timed on its own. Files named *_timing_test.cpp measure time: no other test runs beside them.
 function(mt_add_tests folder)
-  cmake_parse_arguments(ARG "" "" "LIBRARIES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES;DEPENDS" ${ARGN})
+  list(TRANSFORM ARG_SOURCES PREPEND ${folder}/)
   set(root ${PROJECT_SOURCE_DIR}/tests/${folder})
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${root}/*_test.cpp)
   if(NOT files)
     return()
   endif()
-  add_executable(test_${folder} ${files})
+  add_executable(test_${folder} ${files} ${ARG_SOURCES})
   target_link_libraries(test_${folder} PRIVATE mt_test_support ${ARG_LIBRARIES})
   set_target_properties(test_${folder} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})

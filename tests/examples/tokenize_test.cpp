@@ -50,6 +50,12 @@ TEST_CASE("tokenize prints the ids of its arguments, a line for each") {
   CHECK(result.err == "");
 }
 
+TEST_CASE("tokenize takes everything behind -- as text") {
+  MT_REQUIRE_DATA("models/stories260K");
+  CHECK(tokenize({stories(), "--add-special", "--", "--help"}).out ==
+        tokenize({stories(), "--add-special"}, "--help").out);
+}
+
 TEST_CASE("tokenize takes standard input as one text, newlines included") {
   MT_REQUIRE_DATA("models/stories260K");
   CHECK(tokenize({stories()}, "Once upon a time").out == "403,407,261,378\n");

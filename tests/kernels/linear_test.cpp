@@ -111,6 +111,9 @@ TEST_CASE("linear conforms to the reference for every number of rows, ragged out
       for (const std::int64_t inputs : {1, 2, 31, 172}) check_conformance({rows, outputs, inputs});
     }
   }
+  for (const std::int64_t rows : {20, 40, 100}) {  // several blocks of rows, several pieces of k
+    check_conformance({.rows = rows, .outputs = 43, .inputs = 601, .bias = true, .residual = true});
+  }
   for (const std::int64_t inputs : {0, 3, 15, 16, 17, 64, 257}) {
     check_conformance({.rows = 2, .outputs = 0, .inputs = inputs});
     check_conformance({.rows = 2, .outputs = 33, .inputs = inputs, .bias = true});

@@ -45,8 +45,7 @@ void on_every_table(std::string_view kernel, const Check& check) {
   }
 }
 
-// The tables with multiply-add, which agree bit for bit. Fewer than two: the test that compares them is noted as
-// skipped.
+// The tables with multiply-add, which agree bit for bit. With fewer than two, the current test is noted as skipped.
 inline std::vector<const kernels::KernelTable*> tables_with_fma() {
   std::vector<const kernels::KernelTable*> tables;
   for (const kernels::KernelTable* table : kernels::cpu_tables()) {
