@@ -8,22 +8,22 @@
 #include "minitorch/base/check.h"
 #include "minitorch/io/json.h"
 #include "models/json_fields.h"
+#include "models/model_folder.h"
 
 namespace minitorch::models {
 namespace fs = std::filesystem;
 
 Checkpoint::Checkpoint(const fs::path& directory) {
-  const fs::path single = directory / "model.safetensors";
-  const fs::path index = directory / "model.safetensors.index.json";
-  std::error_code ignored;
-  if (fs::exists(single, ignored)) {
+  constexpr const char* kSingle = "model.safetensors";
+  constexpr const char* kIndex = "model.safetensors.index.json";
+  check_model_folder(directory, {kSingle, kIndex});
+  const fs::path single = directory / kSingle;
+  if (!io::is_absent(single)) {
     path_ = single;
     add_file(single);
-  } else if (fs::exists(index, ignored)) {
-    path_ = index;
-    open_shards(directory);
   } else {
-    fail<IoError>("{}: expected model.safetensors or model.safetensors.index.json, got neither", directory.string());
+    path_ = directory / kIndex;
+    open_shards(directory);
   }
 }
 

@@ -7,9 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "minitorch/base/check.h"
+#include "minitorch/io/file.h"
 #include "minitorch/io/json.h"
 #include "models/decoder_spec.h"
 #include "models/json_fields.h"
+#include "models/model_folder.h"
 
 namespace minitorch::models {
 namespace {
@@ -192,9 +194,7 @@ void read_special_ids(const JsonFields& fields, ModelConfig& out) {
 }  // namespace
 
 ModelConfig read_model_config(const fs::path& directory) {
-  std::error_code ignored;
-  MT_CHECK_AS(IoError, fs::is_directory(directory, ignored), "{}: expected a model folder, got no such directory",
-              directory.string());
+  check_model_folder(directory, {"config.json"});
   const fs::path path = directory / "config.json";
   const nlohmann::json json = io::read_json(path);
   const JsonFields config(json, path.string());
@@ -210,7 +210,7 @@ ModelConfig read_model_config(const fs::path& directory) {
   read_special_ids(config, out);
 
   const fs::path generation_path = directory / "generation_config.json";
-  if (fs::exists(generation_path, ignored)) {
+  if (!io::is_absent(generation_path)) {
     const nlohmann::json generation_json = io::read_json(generation_path);
     read_special_ids(JsonFields(generation_json, generation_path.string()), out);
   }

@@ -2,6 +2,7 @@
 #include "models/head.h"
 
 #include <algorithm>
+#include <cmath>  // std::isfinite
 #include <limits>
 
 #include "minitorch/base/check.h"
@@ -132,14 +133,20 @@ void HeadRows::compute(const Tensor& wanted, const Batch& batch, const DecoderWe
   }
 }
 
-// Every wanted row: the argmax finds a NaN too.
+// Every wanted row: the argmax finds a NaN too, and infinity is the largest of all. Neither comes of sound weights.
 void HeadRows::pick_argmax(const Tensor& logits, RowRange places, const Batch& batch, Outputs& outputs) {
   argmax_.resize(static_cast<std::size_t>(places.size()));
   ops::argmax(logits, valid_cols_, argmax_);
   for (std::size_t i = 0; i < argmax_.size(); ++i) {
     const auto row = static_cast<std::size_t>(order_[static_cast<std::size_t>(places.begin) + i]);
-    MT_CHECK(argmax_[i] != kernels::kArgmaxNan, "forward: the logits of row {} (token {} at position {}) hold a NaN",
-             row, batch.rows[row].token, batch.rows[row].position);
+    const BatchRow& input = batch.rows[row];
+    MT_CHECK(argmax_[i] != kernels::kArgmaxNan,
+             "forward: the logits of row {} (token {} at position {}) hold a NaN: damaged weights?", row, input.token,
+             input.position);
+    const float largest = logits.data<float>()[static_cast<std::int64_t>(i) * logits.size(1) + argmax_[i]];
+    MT_CHECK(std::isfinite(largest),
+             "forward: the largest logit of row {} (token {} at position {}) is {}: damaged weights?", row, input.token,
+             input.position, largest);
     outputs.argmax[row] = argmax_[i];
   }
 }

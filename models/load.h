@@ -18,8 +18,8 @@ enum class WeightDType : std::uint8_t { kAuto, kF32, kBF16 };
 
 struct LoadOptions {
   WeightDType dtype = WeightDType::kAuto;
-  std::optional<DType> cache_dtype =
-      std::nullopt;  // f32 or bf16; default: bf16 where the weights are held in bf16, else f32
+  // f32 or bf16; default: bf16 where the weights are held in bf16, else f32.
+  std::optional<DType> cache_dtype = std::nullopt;
 };
 
 // A decoder with its weights, ready to generate. Throws IoError / Error that name the file and tensor.

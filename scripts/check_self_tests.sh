@@ -37,6 +37,7 @@ new_tree() {
   write tests/support/data.h <<<$'// Data.\n#pragma once\n#include <doctest/doctest.h>\n#include <nlohmann/json.hpp>'
   write scripts/tool.sh <<<$'#!/usr/bin/env bash\n# Tool.'
   chmod +x "$tree/scripts/tool.sh"
+  write models/README.md <<<$'# models: a title\n\nText.'
 }
 
 # expect pass|fail WHAT COMMAND...: runs a check.
@@ -92,6 +93,9 @@ plant check_style.sh models/model.cpp '// TO''DO: more'
 plant check_style.sh models/model.cpp 'TEST_CASE("x" * doctest::''skip()) {}'
 plant check_style.sh scripts/tool.sh 'if true; then'
 plant check_style.sh scripts/new.sh '#!/usr/bin/env bash'
+new_tree
+write models/README.md <<<'#models : a title that a formatter for another language took apart'
+expect fail "no title in an .md file" "$scripts/check_style.sh" "$tree"
 new_tree
 write models/model.cpp <<<'#include "minitorch/core/tensor.h"'
 expect fail "no first comment" "$scripts/check_style.sh" "$tree"

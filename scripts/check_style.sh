@@ -59,6 +59,7 @@ check '
   FNR == 1 + shebang && FILENAME !~ /\.(md|json)$/ && $0 !~ /^(#|""")/ {
     print FILENAME ":" FNR ": the first line says what the file is for"
   }
+  FNR == 1 && FILENAME ~ /\.md$/ && $0 !~ /^# ./ { print FILENAME ":1: the first line is a title: # ..." }
 ' "${others[@]}"
 
 # Patterns are written so that they do not match themselves.

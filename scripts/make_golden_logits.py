@@ -5,13 +5,15 @@ Each folder gets config.json (old or new form), generation_config.json, safetens
 golden_ids.json (the input) and golden_logits.npy: float32 [positions, vocabulary], computed in float32 from the stored
 weights by the Hugging Face implementation.
 
-Tried with torch 2.15.0 and transformers 5.24.0 (CPU). Run from anywhere:
-    python3 scripts/make_golden_logits.py [OUTPUT_FOLDER]
+Tried with torch 2.15.0 and transformers 5.24.0 (CPU); needs numpy and safetensors too. Run from anywhere:
+    python3 scripts/make_golden_logits.py [--case NAME] [OUTPUT_FOLDER]
+With --case only that checkpoint is written and the others stay as they are. A new case goes to the end of CASES: its
+place is its seed.
 """
+import argparse
 import json
 import pathlib
 import shutil
-import sys
 
 import numpy
 import torch
@@ -20,6 +22,11 @@ from safetensors.torch import save_file
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+# What the Hugging Face implementation calls an architecture: its config and its model.
+FAMILIES = {
+    "qwen2": (transformers.Qwen2Config, transformers.Qwen2ForCausalLM),
+    "llama": (transformers.LlamaConfig, transformers.LlamaForCausalLM),
+}
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 16}
 
@@ -67,8 +74,7 @@ def make_config(family, values):
     values = dict(values)
     rope = dict(values.pop("rope", {"rope_type": "default"}))
     rope["rope_theta"] = values.pop("rope_theta", 10000.0)
-    kind = transformers.Qwen2Config if family == "qwen2" else transformers.LlamaConfig
-    return kind(rope_parameters=rope, bos_token_id=1, eos_token_id=2, attn_implementation="eager", **values)
+    return FAMILIES[family][0](rope_parameters=rope, bos_token_id=1, eos_token_id=2, attn_implementation="eager", **values)
 
 
 def old_form(config, storage):
@@ -116,7 +122,7 @@ def save_weights(folder, tensors, num_shards):
 def make_case(folder, name, seed):
     family, form, storage, num_shards, positions, values = CASES[name]
     config = make_config(family, values)
-    kind = transformers.Qwen2ForCausalLM if family == "qwen2" else transformers.LlamaForCausalLM
+    kind = FAMILIES[family][1]
     model = kind(config).eval()
     randomise(model, seed)
     stored = {key: tensor.to(TYPES[storage]).contiguous() for key, tensor in model.state_dict().items()
@@ -149,11 +155,15 @@ def make_case(folder, name, seed):
 
 
 def main():
-    output = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "tests/data/models"
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("output", nargs="?", type=pathlib.Path, default=ROOT / "tests/data/models", metavar="OUTPUT_FOLDER")
+    parser.add_argument("--case", choices=CASES, help="write this checkpoint only")
+    arguments = parser.parse_args()
     print(f"torch {torch.__version__}, transformers {transformers.__version__}")
     torch.set_num_threads(1)
     for seed, name in enumerate(CASES):
-        make_case(output / name, name, seed)
+        if arguments.case in (None, name):
+            make_case(arguments.output / name, name, seed)
 
 
 if __name__ == "__main__":

@@ -1,23 +1,26 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that minitorch needs to be built and tested, and with --lint the formatter. Does nothing
-# when all are there. MINITORCH_SKIP_SETUP=1 leaves it out: then the libraries may come from anywhere CMake looks.
+# Installs the Debian packages that minitorch needs to be built and tested, with --lint the formatter too, and with
+# --bench Google Benchmark. Does nothing when all are there. MINITORCH_SKIP_SETUP=1 leaves it out: then the libraries may
+# come from anywhere CMake looks.
 #
-#   scripts/setup.sh [--lint]
+#   scripts/setup.sh [--lint] [--bench]
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/lib.sh"
 
 # Tools: any one of the commands will do; the first word is the package to install otherwise.
 tools=("g++ c++" "cmake cmake" "ninja-build ninja make")
 libraries=(libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev libutf8proc-dev doctest-dev liblzma-dev)
-case ${1:-} in
-  "") ;;
-  --lint) tools+=("clang-format-14 clang-format-14") ;;
-  -h | --help)
-    mt_usage "${BASH_SOURCE[0]}"
-    exit 0
-    ;;
-  *) mt_die "setup.sh: unknown argument '$1' (expected --lint or nothing)" ;;
-esac
+for argument in "$@"; do
+  case $argument in
+    --lint) tools+=("clang-format-14 clang-format-14") ;;
+    --bench) libraries+=(libbenchmark-dev) ;;
+    -h | --help)
+      mt_usage "${BASH_SOURCE[0]}"
+      exit 0
+      ;;
+    *) mt_die "setup.sh: unknown argument '$argument' (expected --lint or --bench)" ;;
+  esac
+done
 [[ -n ${MINITORCH_SKIP_SETUP:-} ]] && exit 0
 
 # Prints the packages of `tools` of which no command is found.

@@ -11,7 +11,7 @@ Session::Delivery::Delivery(const models::Tokenizer* tokenizer, const GenerateOp
       callback_(callback),
       result_(result),
       stopper_(options.end_tokens, options.max_new_tokens, static_cast<std::int32_t>(history.size()), context),
-      text_(tokenizer, options.stop_strings) {}
+      text_(tokenizer, history, options.stop_strings) {}
 
 void Session::Delivery::deliver(std::int32_t id, TokenOrigin origin) {
   history_.push_back(id);

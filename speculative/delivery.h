@@ -11,7 +11,7 @@ namespace minitorch::spec {
 
 class Session::Delivery {
  public:
-  // Appends to `result` and `history`; all references outlive it.
+  // Appends to `result` and to `history`, which holds the prompt; all references outlive it.
   Delivery(const models::Tokenizer* tokenizer, const GenerateOptions& options, std::int32_t context,
            std::vector<std::int32_t>& history, const Callback& callback, GenerateResult& result);
 

@@ -27,8 +27,8 @@ class Drafter {
 struct DrafterOptions {
   std::int32_t max_ngram = 3;  // ngram: longest suffix looked up
   std::int32_t min_ngram = 1;
-  std::int32_t branch_share =
-      4;  // ngram: 1/branch_share of the nodes go to a second known continuation; 0: chains only
+  // ngram: 1/branch_share of the nodes go to a second known continuation; 0: chains only.
+  std::int32_t branch_share = 4;
 };
 
 struct DrafterInfo {

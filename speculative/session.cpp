@@ -11,6 +11,9 @@
 namespace minitorch::spec {
 namespace {
 
+// Tokens for which memory is taken at the beginning; a limit of billions is no reason to.
+constexpr std::int32_t kMostReserved = 1 << 20;
+
 bool stop_requested(const GenerateOptions& options) {
   return options.stop_requested != nullptr && options.stop_requested->load(std::memory_order_relaxed);
 }
@@ -58,8 +61,9 @@ GenerateResult Session::generate(std::span<const std::int32_t> prompt, const Gen
   stats.prompt_tokens = size_of(prompt);
   history_.assign(prompt.begin(), prompt.end());
   Delivery delivery(tokenizer_, options, target_.max_context(), history_, callback, result);
-  history_.reserve(prompt.size() + static_cast<std::size_t>(delivery.room()));
-  result.ids.reserve(static_cast<std::size_t>(delivery.room()));
+  const auto likely = static_cast<std::size_t>(std::min(delivery.room(), kMostReserved));
+  history_.reserve(prompt.size() + likely);
+  result.ids.reserve(likely);
   if (drafter_ != nullptr) drafter_->reset();
 
   PhiloxChooser chooser(options.sampling.seed);

@@ -49,14 +49,15 @@ struct GenerateOptions {
   std::vector<std::int32_t> end_tokens;
   std::vector<std::string> stop_strings;  // not part of the text
   SamplingOptions sampling;
-  const std::atomic<bool>* stop_requested =
-      nullptr;  // looked at before every pass, prefill too; for signals and other threads
+  // Looked at before every pass, prefill too; for signals and other threads.
+  const std::atomic<bool>* stop_requested = nullptr;
 };
 
 struct GenerateResult {
   std::vector<std::int32_t> ids;  // new tokens only, the end token included
-  // Without the end token, other special tokens and the stop string; valid UTF-8. The texts of all events make it up;
-  // only after an abort it also has what was held back until then.
+  // As it stands behind the prompt's text, so a blank between the two is part of it. Without the end token, other
+  // special tokens and the stop string; valid UTF-8. The texts of all events make it up; only after an abort it also
+  // has what was held back until then.
   std::string text;
   FinishReason finish_reason = FinishReason::kLength;
   GenerationStats stats;

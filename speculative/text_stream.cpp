@@ -52,10 +52,11 @@ std::size_t StopMatcher::undecided_bytes() const {
   return longest;
 }
 
-TextStream::TextStream(const models::Tokenizer* tokenizer, std::span<const std::string> stop_strings)
+TextStream::TextStream(const models::Tokenizer* tokenizer, std::span<const std::int32_t> prompt,
+                       std::span<const std::string> stop_strings)
     : matcher_(stop_strings) {
   MT_CHECK(tokenizer != nullptr || stop_strings.empty(), "generate: stop strings need a tokenizer");
-  if (tokenizer != nullptr) decoder_ = tokenizer->stream_decoder(/*skip_special_tokens=*/true);
+  if (tokenizer != nullptr) decoder_ = tokenizer->stream_decoder(/*skip_special_tokens=*/true, prompt);
 }
 
 bool TextStream::push(std::int32_t id, std::string& out) {

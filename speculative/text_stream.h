@@ -33,8 +33,9 @@ class StopMatcher {
 
 class TextStream {
  public:
-  // Without a tokenizer all text is empty.
-  TextStream(const models::Tokenizer* tokenizer, std::span<const std::string> stop_strings);
+  // The text goes on behind that of the tokens `prompt`. Without a tokenizer all text is empty.
+  TextStream(const models::Tokenizer* tokenizer, std::span<const std::int32_t> prompt,
+             std::span<const std::string> stop_strings);
 
   // Takes the next token and appends to `out` the text that is certain now: no part of a stop string, no half
   // character. True: a stop string is complete and the text ends.

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "minitorch/base/error.h"
 #include "minitorch/base/philox.h"
 #include "models/tokenizer/tokenizer.h"
 
@@ -52,12 +53,25 @@ std::optional<std::filesystem::path> folder() {
   return name != nullptr && *name != '\0' ? std::optional<std::filesystem::path>(name) : std::nullopt;
 }
 
+struct Loaded {
+  std::optional<models::Tokenizer> tokenizer;
+  std::string error;  // why there is none
+};
+
+Loaded load_tokenizer() {
+  if (!folder()) return {.tokenizer = {}, .error = "set MINITORCH_TOKENIZER to a folder with tokenizer.json"};
+  try {
+    return {.tokenizer = models::Tokenizer::from_directory(*folder()), .error = {}};
+  } catch (const Error& error) {
+    return {.tokenizer = {}, .error = std::string("MINITORCH_TOKENIZER: ") + error.what()};
+  }
+}
+
 // The tokenizer, or null after telling the benchmark to skip.
 const models::Tokenizer* tokenizer_for(benchmark::State& state) {
-  static const std::optional<models::Tokenizer> tokenizer =
-      folder() ? std::optional(models::Tokenizer::from_directory(*folder())) : std::nullopt;
-  if (!tokenizer) state.SkipWithError("set MINITORCH_TOKENIZER to a folder with tokenizer.json");
-  return tokenizer ? &*tokenizer : nullptr;
+  static const Loaded loaded = load_tokenizer();
+  if (!loaded.tokenizer) state.SkipWithError(loaded.error.c_str());
+  return loaded.tokenizer ? &*loaded.tokenizer : nullptr;
 }
 
 void encode(benchmark::State& state, const std::string& text) {

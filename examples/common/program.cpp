@@ -1,12 +1,15 @@
 // Command line, one-line errors and exit codes of all programs. The one file beside the mains that includes CLI11.
 #include "examples/common/program.h"
 
+#include <charconv>
 #include <cstdio>
 #include <new>  // std::bad_alloc
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "examples/common/build_id.h"
+#include "minitorch/base/thread_pool.h"
 #include "minitorch/base/utf8.h"
 
 namespace minitorch {
@@ -48,9 +51,45 @@ void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), s
 
 int run_program(std::string_view name, const std::function<int()>& body) {
   const int code = run_body(name, body);
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+  // After an error the one line about it is enough.
+  if ((std::fflush(stdout) != 0 || std::ferror(stdout) != 0) && code == kExitOk)
     return report(name, "cannot write to standard output", kExitError);
   return code;
+}
+
+void note_threads(std::string_view name, int threads) {
+  const int usable = default_thread_count();
+  if (threads <= usable) return;
+  std::fflush(stdout);
+  std::fprintf(stderr, "%.*s: note: --threads %d is more than the %d usable cores, which is slower\n",
+               static_cast<int>(name.size()), name.data(), threads, usable);
+}
+
+std::int32_t whole_number(std::string_view option, std::string_view text, std::int32_t min, std::int32_t max) {
+  std::int32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value >= min && value <= max) return value;
+  throw UsageError(
+      fmt::format("{}: expected a whole number from {} to {}, got '{}'", option, min, max, printable(text, 60)));
+}
+
+void check_different_files(std::string_view option, const std::filesystem::path& path, std::string_view output_option,
+                           const std::filesystem::path& output) {
+  std::error_code ignored;
+  const auto full = [&](const std::filesystem::path& name) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(name, ignored), ignored);
+  };
+  const bool same = full(path) == full(output) || std::filesystem::equivalent(path, output, ignored);
+  const auto type = std::filesystem::status(output, ignored).type();
+  const bool is_file = type == std::filesystem::file_type::regular || type == std::filesystem::file_type::not_found;
+  if (same && is_file) {
+    throw UsageError(fmt::format("{} and {} name the same file, {}", option, output_option, output.string()));
+  }
+}
+
+void check_output_name(std::string_view option, const std::filesystem::path& path) {
+  if (path == "-")
+    throw UsageError(fmt::format("{}: expected a file, got '-'; /dev/stdout is standard output", option));
 }
 
 void parse_command_line(CLI::App& app, int argc, const char* const* argv, const std::string& examples) {
@@ -64,6 +103,8 @@ void parse_command_line(CLI::App& app, int argc, const char* const* argv, const 
   } catch (const CLI::CallForAllHelp&) {
     print(app.help("", CLI::AppFormatMode::All));
     throw EarlyExit{kExitOk};
+  } catch (const CLI::ExtrasError&) {
+    throw UsageError("unknown argument '" + app.remaining().front() + "' (see --help)");
   } catch (const CLI::CallForVersion&) {
     print(std::string(app.get_name()) + " " + build_id() + "\n");
     throw EarlyExit{kExitOk};

@@ -1,6 +1,8 @@
 // What every program does around its work: the command line, one-line errors and exit codes that mean something.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -29,6 +31,24 @@ class UsageError : public Error {
 // Runs `body` and returns its exit code. An exception becomes one line on stderr, "name: message", and kExitUsage for
 // command line errors, kExitError for all others. A stdout that cannot be written (a full disk) is an error too.
 int run_program(std::string_view name, const std::function<int()>& body);
+
+// Says on stderr that more threads than usable cores are slower, where that is so. For the end of a program: beside an
+// error it would be in the way.
+void note_threads(std::string_view name, int threads);
+
+// The value of a numeric option. Throws UsageError that names the option, what it takes and what came.
+[[nodiscard]] std::int32_t whole_number(std::string_view option, std::string_view text, std::int32_t min,
+                                        std::int32_t max = INT32_MAX);
+
+// Throws UsageError when two options name the same file, of which one is written.
+void check_different_files(std::string_view option, const std::filesystem::path& path, std::string_view output_option,
+                           const std::filesystem::path& output);
+// Throws UsageError when the name of an output file is "-".
+void check_output_name(std::string_view option, const std::filesystem::path& path);
+
+// Closes the help text of programs that compute.
+inline constexpr const char* kEnvironmentHelp =
+    "Environment: MINITORCH_ISA=scalar, avx2 or avx512 chooses the kernels; default: the fastest this machine can run.";
 
 // Parses the command line inside run_program's body; adds --version. After --help or --version the program ends with
 // kExitOk. `examples` follows the options in the help text.

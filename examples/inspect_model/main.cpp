@@ -1,6 +1,7 @@
 // inspect_model: shows what a model folder holds, and the logits of given ids.
 //   inspect_model MODEL --ids 1,403,407 --logits logits.npy
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,7 +34,9 @@ void check_requests(const Options& options, const models::ModelConfig& config) {
   const auto count = static_cast<std::int64_t>(options.ids.size());
   MT_CHECK(count <= config.max_position_embeddings, "--ids: expected at most {} ids (the model's context), got {}",
            config.max_position_embeddings, count);
-  if (options.logits.has_value()) static_cast<void>(io::OutputFile(*options.logits));
+  if (options.logits.has_value() && !std::filesystem::is_fifo(*options.logits)) {
+    static_cast<void>(io::OutputFile(*options.logits));  // a pipe's reader would take this for the end
+  }
 }
 
 // The logits of every position of a fresh sequence.
@@ -100,6 +103,7 @@ int run(const Options& options) {
   json["isa"] = runtime.table->name;
   json["build"] = build_id();
   if (file.has_value()) write_json(*file, json);
+  note_threads("inspect_model", threads.size());
   return kExitOk;
 }
 

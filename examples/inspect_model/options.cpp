@@ -2,6 +2,7 @@
 #include "examples/inspect_model/options.h"
 
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -25,18 +26,27 @@ models::WeightDType dtype_of(const std::string& name) {
   throw UsageError(fmt::format("--dtype: expected auto, f32 or bf16, got '{}'", name));
 }
 
+std::vector<std::int32_t> ids_of(std::string_view list) {
+  std::vector<std::int32_t> ids;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    ids.push_back(whole_number("--ids", list.substr(0, comma), INT32_MIN));
+    if (comma == std::string_view::npos) return ids;
+    list.remove_prefix(comma + 1);
+  }
+}
+
 }  // namespace
 
 Options parse_options(int argc, const char* const* argv) {
   CLI::App app("Shows what a model folder holds: architecture, tensors, memory, and the logits of given ids.",
                "inspect_model");
   Options options;
-  std::string folder, dtype = "auto", logits, json;
+  std::string folder, ids, dtype = "auto", threads, logits, json;
   app.add_option("DIR", folder, "Folder of the model: config.json, *.safetensors")->required();
   app.add_flag("--tensors", options.tensors, "List every tensor");
-  app.add_option("--ids", options.ids, "Run these token ids and print the likeliest next id of every position")
-      ->type_name("ID,ID,...")
-      ->delimiter(',');
+  app.add_option("--ids", ids, "Run these token ids and print the likeliest next id of every position")
+      ->type_name("ID,ID,...");
   app.add_option("--logits", logits,
                  "Write the f32 logits of every position of --ids, an array [positions, vocabulary]")
       ->type_name("FILE.npy");
@@ -44,17 +54,21 @@ Options parse_options(int argc, const char* const* argv) {
   app.add_option("--dtype", dtype, "Type in which matrices are held: auto (bf16 where stored so), f32, bf16")
       ->type_name("TYPE")
       ->capture_default_str();
-  app.add_option("--threads", options.threads, "Threads; default: the cores this process may use")->type_name("N");
+  app.add_option("--threads", threads, "Threads; default: the cores this process may use")->type_name("N");
   app.add_option("--json", json, "Write the results to this file")->type_name("FILE");
-  parse_command_line(app, argc, argv, kExamples);
+  parse_command_line(app, argc, argv, std::string(kExamples) + "\n\n" + kEnvironmentHelp);
 
   options.folder = folder;
   options.dtype = dtype_of(dtype);
+  if (app.count("--ids") > 0) options.ids = ids_of(ids);
+  if (app.count("--threads") > 0) options.threads = whole_number("--threads", threads, 1, 1024);
   if (app.count("--logits") > 0) options.logits = logits;
   if (app.count("--json") > 0) options.json = json;
   if (options.logits.has_value() && options.ids.empty()) throw UsageError("--logits has no use without --ids");
-  if (app.count("--threads") > 0 && (options.threads < 1 || options.threads > 1024)) {
-    throw UsageError(fmt::format("--threads: expected 1 to 1024, got {}", options.threads));
+  if (options.json.has_value()) check_output_name("--json", *options.json);
+  if (options.logits.has_value()) check_output_name("--logits", *options.logits);
+  if (options.json.has_value() && options.logits.has_value()) {
+    check_different_files("--json", *options.json, "--logits", *options.logits);
   }
   return options;
 }

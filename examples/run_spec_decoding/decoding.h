@@ -1,17 +1,18 @@
-// Decoding one prompt speculatively and plainly, several times in turn, and comparing the two.
+// Decoding one prompt speculatively and plainly, several times in turn, and comparing the two. Without a drafter there
+// is nothing to compare with: it is decoded plainly only.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "examples/run_spec_decoding/options.h"
 #include "examples/run_spec_decoding/prompts.h"
 #include "examples/run_spec_decoding/record.h"
+#include "examples/run_spec_decoding/report.h"
 #include "speculative/session.h"
 
 namespace minitorch::run_spec_decoding {
-
-class Report;
 
 // Runs of one kind over one prompt.
 class Runs {
@@ -22,10 +23,16 @@ class Runs {
   void begin_prompt();
   // Decodes once from an empty cache. What is not `measured` counts for the text only.
   void decode(const Prompt& prompt, bool measured, const spec::Session::Callback& callback);
-  // The last text with the median times.
+  // The last complete run's text with the median times; an interrupted one where none was completed.
   [[nodiscard]] spec::GenerateResult summary() const;
-  // The new tokens of every run.
+  // The new tokens of every complete run.
   [[nodiscard]] const std::vector<std::vector<std::int32_t>>& ids() const { return ids_; }
+  // Complete measured runs.
+  [[nodiscard]] int num_measured() const { return static_cast<int>(measured_.size()); }
+  [[nodiscard]] bool started() const { return started_; }
+  // Whether the report has this prompt's section already.
+  [[nodiscard]] bool shown() const { return shown_; }
+  void set_shown() { shown_ = true; }
 
  private:
   spec::GenerateOptions generate_options_;
@@ -33,6 +40,8 @@ class Runs {
   spec::GenerateResult last_;
   std::vector<spec::GenerationStats> measured_;
   std::vector<std::vector<std::int32_t>> ids_;
+  bool started_ = false;
+  bool shown_ = false;
 };
 
 class Decoding {
@@ -40,19 +49,21 @@ class Decoding {
   Decoding(models::LoadedModel& loaded, const Options& options);
 
   [[nodiscard]] const spec::Verifier& verifier() const { return *verifier_; }
+  [[nodiscard]] bool drafts() const { return drafter_ != nullptr; }
   // Decodes in turn; the last run of each kind is streamed to the report. Ends early, with what there is, when
   // interrupted.
   [[nodiscard]] Record decode(const Prompt& prompt, Report& report);
 
  private:
-  // One run and, when it is the last of its kind or was interrupted, its section of the report. False: interrupted.
-  bool decode_once(Runs& runs, const Prompt& prompt, int run, Report& report);
+  // One run and, when it is the last of its kind, its section of the report. False: interrupted.
+  bool decode_once(Section section, const Prompt& prompt, int run, Report& report);
+  void report_interrupted(Report& report);
 
   const Options& options_;
   std::unique_ptr<spec::Drafter> drafter_;
   std::unique_ptr<spec::Verifier> verifier_;
-  Runs speculative_;
-  Runs baseline_;
+  std::optional<Runs> speculative_;  // with a drafter
+  Runs plain_;
 };
 
 }  // namespace minitorch::run_spec_decoding

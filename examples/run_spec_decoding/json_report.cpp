@@ -73,6 +73,7 @@ Json record_json(const Record& record, const RunInfo& info) {
   json["identical"] = or_null(record.identical);
   if (record.first_difference.has_value()) json["first_difference"] = *record.first_difference;
   add_info(json, info);
+  json["repeat"] = record.repeat;
   return json;
 }
 

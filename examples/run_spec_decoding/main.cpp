@@ -3,6 +3,8 @@
 #include <unistd.h>  // isatty
 
 #include <cstdio>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,16 +13,17 @@
 #include "examples/run_spec_decoding/decoding.h"
 #include "examples/run_spec_decoding/interrupt.h"
 #include "examples/run_spec_decoding/json_report.h"
-#include "examples/run_spec_decoding/output_file.h"
 #include "examples/run_spec_decoding/report.h"
 #include "kernels/kernel_table.h"
+#include "minitorch/base/check.h"
 #include "minitorch/base/thread_pool.h"
+#include "minitorch/io/file.h"
 
 namespace minitorch::run_spec_decoding {
 namespace {
 
-std::vector<Record> decode_all(Decoding& decoding, const std::vector<Prompt>& prompts, const Options& options) {
-  Report report(options.trace, options.repeat);
+std::vector<Record> decode_all(Decoding& decoding, const std::vector<Prompt>& prompts, const Options& options,
+                               Report& report) {
   std::vector<Record> records;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     if (i > 0 && interrupted()) break;  // the first prompt always gives a record, if an empty one
@@ -32,8 +35,19 @@ std::vector<Record> decode_all(Decoding& decoding, const std::vector<Prompt>& pr
   return records;
 }
 
+// Errors of the model name its folder.
+std::vector<Record> decode_all_named(Decoding& decoding, const std::vector<Prompt>& prompts, const Options& options,
+                                     Report& report) {
+  try {
+    return decode_all(decoding, prompts, options, report);
+  } catch (const Error& error) {
+    fail<Error>("{}: {}", options.target.string(), error.what());
+  }
+}
+
 int run(const Options& options) {
-  if (options.json.has_value()) check_writable(*options.json);
+  std::optional<io::OutputFile> file;
+  if (options.json.has_value()) file.emplace(*options.json);
   std::vector<Prompt> prompts = read_prompts(options);
   ThreadPool threads(options.threads > 0 ? options.threads : default_thread_count());
   const Runtime runtime{.table = &kernels::best_cpu_table(), .threads = &threads};
@@ -44,13 +58,18 @@ int run(const Options& options) {
 
   catch_interrupt();
   Decoding decoding(loaded, options);
-  const std::vector<Record> records = decode_all(decoding, prompts, options);
+  Report report(decoding.drafts(), options.trace);
+  const std::vector<Record> records = decode_all_named(decoding, prompts, options, report);
+  report.machine(runtime.table->name, threads.size());
   const spec::Verifier& verifier = decoding.verifier();
-  if (options.json.has_value()) {
+  if (file.has_value()) {
     const RunInfo info{
         .options = options, .verifier = verifier, .threads = threads.size(), .isa = std::string(runtime.table->name)};
-    write_atomically(*options.json, to_json(records, info));
+    const std::string json = to_json(records, info);
+    file->write(std::as_bytes(std::span(json)));
+    file->commit();
   }
+  note_threads("run_spec_decoding", threads.size());
   const bool promised = verifier.lossless() && verifier.same_text_as_plain();
   const int code = exit_code_of(promised, sum_of(records).all_identical());
   return code == kExitOk && interrupted() ? kExitInterrupted : code;

@@ -1,6 +1,7 @@
 // The command line of run_spec_decoding: flags, defaults and what does not go together.
 #include "examples/run_spec_decoding/options.h"
 
+#include <cstdlib>  // std::strtod
 #include <map>
 #include <string_view>
 #include <utility>
@@ -27,11 +28,13 @@ counted.
 
 Exit codes: 0 ok, 1 error, 2 usage, 3 the speculative text differs from plain decoding, 130 interrupted.)";
 
+constexpr std::int32_t kMaxRuns = 1'000'000;
+
 // Values as they are typed, before they are checked.
 struct Raw {
   std::string target, prompt, prompt_file, prompts_file, system, json;
   std::string dtype = "auto";
-  double temperature = 0.0;
+  std::string temperature = "0";
   bool no_baseline = false;
 };
 
@@ -42,12 +45,21 @@ std::string drafter_help() {
   return help;
 }
 
+// An option with a whole number as value.
+CLI::Option* add_number(CLI::App& app, const std::string& name, std::int32_t& value, std::int32_t min, std::int32_t max,
+                        const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          name, [=, &value](const std::string& text) { value = whole_number(name, text, min, max); }, help)
+      ->type_name("N");
+}
+
 void add_input_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--target", raw.target, "Folder of the model: config.json, tokenizer.json, *.safetensors")
       ->type_name("DIR");
   app.add_option("--prompt", raw.prompt, "The prompt")->type_name("TEXT");
   app.add_option("--prompt-file", raw.prompt_file,
-                 "Read the prompt from a file, - for stdin; a newline at its end is not part of it")
+                 "Read the prompt from a file, - for stdin; a newline at its end is not part of it, all else is")
       ->type_name("FILE");
   app.add_option("--prompts", raw.prompts_file, "Many prompts: a file of lines {\"prompt\": TEXT}")
       ->type_name("FILE.jsonl");
@@ -57,10 +69,12 @@ void add_input_options(CLI::App& app, Options& options, Raw& raw) {
 
 void add_decoding_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--drafter", options.drafter, drafter_help())->type_name("NAME")->capture_default_str();
-  app.add_option("--gamma", options.gamma, "Most draft tokens per target pass")->type_name("N")->capture_default_str();
-  app.add_option("--max-new-tokens", options.max_new_tokens, "Most tokens to generate, an end token included")
-      ->type_name("N")
-      ->capture_default_str();
+  add_number(app, "--gamma", options.gamma, 1, INT32_MAX,
+             "Most draft tokens per target pass; --drafter none decodes plainly")
+      ->default_str(std::to_string(options.gamma));
+  add_number(app, "--max-new-tokens", options.max_new_tokens, 1, INT32_MAX,
+             "Most tokens to generate, an end token included")
+      ->default_str(std::to_string(options.max_new_tokens));
   app.add_option("--stop", options.stop_strings, "End the text before this string; may be given several times")
       ->type_name("TEXT")
       ->expected(1)
@@ -76,14 +90,13 @@ void add_run_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--dtype", raw.dtype, "Type in which matrices are held: auto (bf16 where stored so), f32, bf16")
       ->type_name("TYPE")
       ->capture_default_str();
-  app.add_option("--threads", options.threads, "Threads; default: the cores this process may use")->type_name("N");
+  add_number(app, "--threads", options.threads, 1, 1024, "Threads; default: the cores this process may use");
   app.add_flag("--no-baseline", raw.no_baseline, "Do not decode plainly for comparison");
-  app.add_option("--repeat", options.repeat, "Measured runs, speculative and plain in turn; medians are reported")
-      ->type_name("N")
-      ->capture_default_str();
-  app.add_option("--warmup", options.warmup, "Runs before them that are not measured")
-      ->type_name("N")
-      ->capture_default_str();
+  add_number(app, "--repeat", options.repeat, 1, kMaxRuns,
+             "Measured runs, speculative and plain in turn; medians are reported")
+      ->default_str(std::to_string(options.repeat));
+  add_number(app, "--warmup", options.warmup, 0, kMaxRuns, "Runs before them that are not measured")
+      ->default_str(std::to_string(options.warmup));
   app.add_flag("--trace", options.trace,
                "Colour the text: accepted draft tokens green, corrections red, bonus tokens plain");
   app.add_option("--json", raw.json, "Write the results to this file")->type_name("FILE");
@@ -114,14 +127,19 @@ void check_drafter(const std::string& name) {
   }
 }
 
-void check_numbers(const CLI::App& app, const Options& options, const Raw& raw) {
-  expect(options.gamma >= 1, "--gamma: expected at least 1, got {} (--drafter none decodes plainly)", options.gamma);
-  expect(options.max_new_tokens >= 1, "--max-new-tokens: expected at least 1, got {}", options.max_new_tokens);
-  expect(raw.temperature == 0.0, "--temperature: only --temperature 0 is available, got {}", raw.temperature);
-  expect(app.count("--threads") == 0 || (options.threads >= 1 && options.threads <= 1024),
-         "--threads: expected 1 to 1024, got {}", options.threads);
-  expect(options.repeat >= 1, "--repeat: expected at least 1, got {}", options.repeat);
-  expect(options.warmup >= 0, "--warmup: expected at least 0, got {}", options.warmup);
+void check_temperature(const std::string& text) {
+  char* end = nullptr;
+  const bool is_zero = !text.empty() && std::strtod(text.c_str(), &end) == 0.0 && *end == '\0';
+  expect(is_zero, "--temperature: only --temperature 0 is available, got '{}'", printable(text, 60));
+}
+
+void check_files(const Options& options) {
+  if (!options.json.has_value()) return;
+  check_output_name("--json", *options.json);
+  if (options.prompt_file.has_value())
+    check_different_files("--prompt-file", *options.prompt_file, "--json", *options.json);
+  if (options.prompts_file.has_value())
+    check_different_files("--prompts", *options.prompts_file, "--json", *options.json);
 }
 
 void check_texts(const Options& options) {
@@ -166,7 +184,8 @@ Options parse_options(int argc, const char* const* argv) {
   add_run_options(app, options, raw);
   std::vector<std::string> names;
   const std::vector<const char*> arguments = split_empty_values(argc, argv, names);
-  parse_command_line(app, static_cast<int>(arguments.size()), arguments.data(), kExamples);
+  parse_command_line(app, static_cast<int>(arguments.size()), arguments.data(),
+                     std::string(kExamples) + "\n\n" + kEnvironmentHelp);
 
   options.target = raw.target;
   options.prompt = given(app, "--prompt", raw.prompt);
@@ -176,9 +195,10 @@ Options parse_options(int argc, const char* const* argv) {
   options.json = given(app, "--json", raw.json);
   options.baseline = !raw.no_baseline;
   options.dtype = dtype_of(raw.dtype);
-  check_numbers(app, options, raw);
+  check_temperature(raw.temperature);
   check_drafter(options.drafter);
   check_texts(options);
+  check_files(options);
   return options;
 }
 

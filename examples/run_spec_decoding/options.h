@@ -25,10 +25,10 @@ struct Options {
   std::vector<std::string> stop_strings;
   bool ignore_eos = false;
   models::WeightDType dtype = models::WeightDType::kAuto;
-  int threads = 0;  // 0: default_thread_count()
+  std::int32_t threads = 0;  // 0: default_thread_count()
   bool baseline = true;
-  int repeat = 1;
-  int warmup = 0;
+  std::int32_t repeat = 1;
+  std::int32_t warmup = 0;
   bool trace = false;
   std::optional<std::filesystem::path> json;
 };

@@ -1,8 +1,6 @@
 // Reading and encoding prompts.
 #include "examples/run_spec_decoding/prompts.h"
 
-#include <iostream>  // std::cin
-#include <iterator>
 #include <memory>
 #include <string_view>
 
@@ -22,27 +20,32 @@ Prompt make_prompt(std::string text, std::string origin) {
   return {.text = std::move(text), .origin = std::move(origin), .ids = {}};
 }
 
-std::string read_stdin() {
-  std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-  MT_CHECK_AS(IoError, !std::cin.bad(), "cannot read standard input");
-  return text;
+Prompt read_prompt_file(const std::string& path) {
+  std::string text = io::read_input(path);
+  if (text.ends_with('\n')) text.pop_back();
+  return make_prompt(std::move(text), io::name_of_input(path));
 }
 
-Prompt read_prompt_file(const std::string& path) {
-  std::string text = path == "-" ? read_stdin() : io::read_file(path);
-  if (text.ends_with('\n')) text.pop_back();
-  return make_prompt(std::move(text), path == "-" ? "standard input" : path);
+// "a number", or the keys of an object: {"id": number, "question": string}.
+std::string kind_of(const nlohmann::json& value) {
+  if (!value.is_object()) return value.type_name();
+  std::string keys;
+  for (const auto& [key, field] : value.items()) {
+    keys += fmt::format("{}\"{}\": {}", keys.empty() ? "" : ", ", key, field.type_name());
+  }
+  return "{" + keys + "}";
 }
 
 Prompt parse_prompt_line(std::string_view line, std::string origin) {
   const nlohmann::json value = io::parse_json(line, origin);
   const bool fits = value.is_object() && value.contains("prompt") && value["prompt"].is_string();
-  MT_CHECK_AS(IoError, fits, "{}: expected an object with a text \"prompt\"", origin);
+  MT_CHECK_AS(IoError, fits, "{}: expected an object with a text \"prompt\", got {}", origin, kind_of(value));
   return make_prompt(value["prompt"].get<std::string>(), std::move(origin));
 }
 
 std::vector<Prompt> read_prompt_lines(const std::string& path) {
-  const std::string content = path == "-" ? read_stdin() : io::read_file(path);
+  const std::string content = io::read_input(path);
+  const std::string name = io::name_of_input(path);
   std::vector<Prompt> prompts;
   std::size_t number = 0;
   for (std::size_t begin = 0; begin < content.size();) {
@@ -51,10 +54,18 @@ std::vector<Prompt> read_prompt_lines(const std::string& path) {
     begin = end + 1;
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    prompts.push_back(parse_prompt_line(line, fmt::format("{}:{}", path, number)));
+    prompts.push_back(parse_prompt_line(line, fmt::format("{}:{}", name, number)));
   }
-  MT_CHECK_AS(IoError, !prompts.empty(), "{}: expected lines with a \"prompt\", got none", path);
+  MT_CHECK_AS(IoError, !prompts.empty(), "{}: expected lines with a \"prompt\", got none", name);
   return prompts;
+}
+
+std::unique_ptr<models::ChatTemplate> chat_template_of(const models::Tokenizer& tokenizer) {
+  try {
+    return models::make_chat_template(tokenizer);
+  } catch (const Error& error) {
+    fail<Error>("{}; --raw gives the model the prompt as it is", error.what());
+  }
 }
 
 std::string chat_text(const models::ChatTemplate& chat, const Options& options, const std::string& user) {
@@ -76,13 +87,18 @@ std::vector<Prompt> read_prompts(const Options& options) {
 
 void encode_prompts(std::vector<Prompt>& prompts, const Options& options, const models::LoadedModel& loaded) {
   const models::Tokenizer& tokenizer = loaded.tokenizer;
-  const std::unique_ptr<models::ChatTemplate> chat = options.raw ? nullptr : models::make_chat_template(tokenizer);
+  const std::unique_ptr<models::ChatTemplate> chat = options.raw ? nullptr : chat_template_of(tokenizer);
   const std::int32_t context = loaded.model->max_context();
   for (Prompt& prompt : prompts) {
     // The template writes the begin token itself.
     prompt.ids = chat == nullptr
                      ? tokenizer.encode(prompt.text, /*add_special_tokens=*/true)
                      : tokenizer.encode(chat_text(*chat, options, prompt.text), /*add_special_tokens=*/false);
+    for (const std::int32_t id : prompt.ids) {
+      MT_CHECK(id < loaded.model->vocab_size(),
+               "{}: tokenizer.json gives the id {}, but the model has ids below {} only", prompt.origin, id,
+               loaded.model->vocab_size());
+    }
     MT_CHECK(!prompt.ids.empty(), "{}: an empty --raw prompt needs a tokenizer that adds a begin token", prompt.origin);
     MT_CHECK(prompt.ids.size() < static_cast<std::size_t>(context),
              "{}: the prompt has {} tokens, the model's context of {} has room for {}", prompt.origin,

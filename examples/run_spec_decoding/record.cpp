@@ -20,6 +20,7 @@ Totals sum_of(std::span<const Record> records) {
     if (!record.identical.has_value()) continue;
     ++totals.compared;
     totals.identical += *record.identical ? 1 : 0;
+    if (!record.speedup.has_value()) continue;
     compared_speculative += record.speculative.stats;
     compared_baseline += record.baseline->stats;
   }

@@ -11,15 +11,16 @@
 
 namespace minitorch::run_spec_decoding {
 
-// Times are medians over the measured runs.
+// Times are medians over the measured runs. Without a drafter `speculative` and `baseline` are the same plain runs.
 struct Record {
   std::string prompt;
   spec::GenerateResult speculative;
   std::optional<spec::GenerateResult> baseline;
-  // Absent without a complete baseline.
-  std::optional<bool> identical;                // every speculative run gave the tokens of plain decoding
+  int repeat = 0;  // measured runs of each kind that were completed
+  // Absent without a complete run of both.
+  std::optional<bool> identical;                // every run gave the tokens of plain decoding
   std::optional<std::size_t> first_difference;  // index of the first token that differs
-  std::optional<double> speedup;                // decode time, plain / speculative
+  std::optional<double> speedup;                // decode time, plain / speculative; absent without a drafter
 };
 
 struct Totals {
@@ -27,7 +28,7 @@ struct Totals {
   std::optional<spec::GenerationStats> baseline;
   std::size_t compared = 0;       // records with a verdict
   std::size_t identical = 0;      // of these
-  std::optional<double> speedup;  // over the records with a verdict
+  std::optional<double> speedup;  // over the records that have one
 
   // All that was compared is identical; absent when nothing was.
   [[nodiscard]] std::optional<bool> all_identical() const {

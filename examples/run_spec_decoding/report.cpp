@@ -88,7 +88,7 @@ bool stderr_is_terminal() { return isatty(STDERR_FILENO) != 0; }
 
 }  // namespace
 
-Report::Report(bool trace, int num_runs) : trace_(trace), num_runs_(num_runs) {}
+Report::Report(bool drafts, bool trace) : drafts_(drafts), trace_(trace) {}
 
 void Report::begin_prompt(const std::string& origin, std::size_t index, std::size_t count) const {
   if (count > 1)
@@ -116,27 +116,28 @@ void Report::token(Section section, const spec::TokenEvent& event) {
   }
 }
 
-void Report::end(Section section, const spec::GenerateResult& result) {
+void Report::end(Section section, const spec::GenerateResult& result, int num_measured) {
   const std::string_view rest = std::string_view(result.text).substr(std::min(streamed_bytes_, result.text.size()));
   write(rest);
   write(result.text.ends_with('\n') ? "\n" : "\n\n");
   write_stats(section, result.stats);
-  if (num_runs_ > 1) write_figure("", fmt::format("times are medians of {} runs", num_runs_));
+  if (num_measured > 1) write_figure("", fmt::format("times are medians of {} runs", num_measured));
   write_figure("finish", spec::name_of(result.finish_reason));
   write_now("\n");
 }
 
 void Report::verdict(const Record& record) const {
-  if (!record.baseline.has_value()) return;
+  if (!record.baseline.has_value() || !drafts_) return;
   write(record.speedup.has_value() ? fmt::format("speed-up: {:.2f}x\n", *record.speedup) : "speed-up: n/a\n");
   write_now(fmt::format("identical: {}\n", identity(record)));
 }
 
 void Report::totals(std::span<const Record> records) const {
   const Totals totals = sum_of(records);
-  write(fmt::format("\n== Totals of {} prompts\n\nSpeculative\n", records.size()));
-  write_stats(Section::kSpeculative, totals.speculative);
-  if (!totals.baseline.has_value()) return;
+  const Section first = drafts_ ? Section::kSpeculative : Section::kBaseline;
+  write_now(fmt::format("\n== Totals of {} prompts\n\n{}\n", records.size(), title_of(first)));
+  write_stats(first, totals.speculative);
+  if (!totals.baseline.has_value() || !drafts_) return;
   write("\nTarget AR\n");
   write_stats(Section::kBaseline, *totals.baseline);
   write(totals.speedup.has_value() ? fmt::format("\nspeed-up: {:.2f}x\n", *totals.speedup) : "\nspeed-up: n/a\n");
@@ -144,6 +145,10 @@ void Report::totals(std::span<const Record> records) const {
   write_now(totals.compared == 0 ? "identical: n/a\n"
             : different == 0     ? "identical: yes\n"
                              : fmt::format("identical: no ({} of {} prompts differ)\n", different, totals.compared));
+}
+
+void Report::machine(std::string_view isa, int threads) const {
+  write_now(fmt::format("kernels: {}, {} {}\n", isa, threads, threads == 1 ? "thread" : "threads"));
 }
 
 }  // namespace minitorch::run_spec_decoding

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "examples/run_spec_decoding/record.h"
 #include "speculative/session.h"
@@ -14,22 +15,26 @@ enum class Section : std::uint8_t { kSpeculative, kBaseline };
 
 class Report {
  public:
-  // `trace` colours speculative tokens by their origin; figures of several runs are called medians.
-  Report(bool trace, int num_runs);
+  // Without `drafts` there are plain runs only, and nothing is compared. `trace` colours speculative tokens by their
+  // origin.
+  Report(bool drafts, bool trace);
 
   void begin_prompt(const std::string& origin, std::size_t index, std::size_t count) const;
   // A line on stderr while silent runs go on, when it is a terminal.
   void progress(Section section, int run, int num_runs) const;
   void begin(Section section);
   void token(Section section, const spec::TokenEvent& event);
-  // Completes the text by what was held back until an abort, then the figures.
-  void end(Section section, const spec::GenerateResult& result);
+  // Completes the text by what was held back until an abort, then the figures; those of several runs are called
+  // medians.
+  void end(Section section, const spec::GenerateResult& result, int num_measured);
   void verdict(const Record& record) const;
   void totals(std::span<const Record> records) const;
+  // Closes the report with what it ran on.
+  void machine(std::string_view isa, int threads) const;
 
  private:
+  bool drafts_;
   bool trace_;
-  int num_runs_;
   std::size_t streamed_bytes_ = 0;
 };
 

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "examples/tokenize/results.h"
 #include "minitorch/base/check.h"
 #include "minitorch/base/utf8.h"
+#include "minitorch/io/file.h"
 #include "minitorch/io/json.h"
 #include "models/chat_template/chat_json.h"
 #include "models/chat_template/chat_template.h"
@@ -41,12 +41,18 @@ void each_line(std::istream& stream, const std::string& name, const Handle& hand
   MT_CHECK_AS(IoError, !stream.bad(), "{}: cannot be read", name);
 }
 
+// As they come. std::cin takes a closed standard input for an empty one.
+void each_line_of_stdin(const Handle& handle) {
+  static_cast<void>(io::InputFile::standard_input());
+  each_line(std::cin, "standard input", handle);
+}
+
 // The lines of all files, of standard input without any.
 void each_line(const std::vector<std::string>& files, const Handle& handle) {
-  if (files.empty()) return each_line(std::cin, "standard input", handle);
+  if (files.empty()) return each_line_of_stdin(handle);
   for (const std::string& file : files) {
     if (file == "-") {
-      each_line(std::cin, "standard input", handle);
+      each_line_of_stdin(handle);
       continue;
     }
     std::ifstream stream(file, std::ios::binary);
@@ -100,14 +106,14 @@ class Program {
     } else if (options_.jsonl) {
       each_line(options_.inputs, [&](const std::string& line, const std::string& where) { convert_json(line, where); });
     } else if (options_.decode && options_.inputs.empty()) {
-      each_line(std::cin, "standard input",
-                [&](const std::string& line, const std::string& where) { decode(parse_ids(line, where)); });
+      each_line_of_stdin(
+          [&](const std::string& line, const std::string& where) { decode(parse_ids(line, where), where); });
     } else if (options_.inputs.empty()) {
-      encode(std::string{std::istreambuf_iterator<char>(std::cin), {}}, "standard input");
+      encode(io::read_input("-"), "standard input");
     } else {
       for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
         const std::string where = fmt::format("argument {}", i + 1);
-        options_.decode ? decode(parse_ids(options_.inputs[i], where)) : encode(options_.inputs[i], where);
+        options_.decode ? decode(parse_ids(options_.inputs[i], where), where) : encode(options_.inputs[i], where);
       }
     }
     results_.finish();
@@ -128,8 +134,17 @@ class Program {
     results_.add(fmt::format("{}", fmt::join(ids, ",")), {{"text", text}, {"ids", ids}});
   }
 
-  void decode(const Ids& ids) {
-    const std::string text = tokenizer_.decode(ids, options_.skip_special);
+  // The library gives ids without a token no text; who types one is told.
+  std::string decoded(const Ids& ids, const std::string& where) const {
+    for (const std::int32_t id : ids) {
+      MT_CHECK(tokenizer_.has_id(id), "{}: no token has the id {} (ids go from 0 to {})", where, id,
+               tokenizer_.size() - 1);
+    }
+    return tokenizer_.decode(ids, options_.skip_special);
+  }
+
+  void decode(const Ids& ids, const std::string& where) {
+    const std::string text = decoded(ids, where);
     results_.add(text, {{"ids", ids}, {"text", text}});
   }
 
@@ -137,7 +152,7 @@ class Program {
     const nlohmann::json value = io::parse_json(line, where);
     if (options_.decode) {
       const Ids ids = ids_of(value, where);
-      const std::string text = tokenizer_.decode(ids, options_.skip_special);
+      const std::string text = decoded(ids, where);
       return results_.add(json_line({{"text", text}}), {{"ids", ids}, {"text", text}});
     }
     const models::JsonFields fields(value, where);

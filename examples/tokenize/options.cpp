@@ -39,6 +39,10 @@ Options parse_options(int argc, const char* const* argv) {
 
   options.folder = folder;
   if (app.count("--json") > 0) options.json = json;
+  if (options.json.has_value()) check_output_name("--json", *options.json);
+  if (options.json.has_value() && (options.jsonl || options.chat)) {
+    for (const std::string& input : options.inputs) check_different_files("INPUT", input, "--json", *options.json);
+  }
   if (options.chat && options.decode) throw UsageError("--chat does not go together with --decode");
   if (options.chat && options.add_special) {
     throw UsageError("--chat does not go together with --add-special: the template writes the special tokens");

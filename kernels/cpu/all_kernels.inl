@@ -1,5 +1,5 @@
 // The kernels of one table, compiled once per instruction set inside a namespace of its own; a vec_*.h comes before.
-// A kernel that a table does not have itself is one `using` line.
+// A kernel that a table does not have itself is one `using` line, of portable:: or reference::.
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__SANITIZE_ADDRESS__)
 #pragma GCC optimize("O1")  // GCC takes ten minutes for the instrumented tiles of linear at -O3

@@ -7,7 +7,7 @@ MT_INLINE std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? 
 MT_INLINE std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
 
 // Runs body(begin, end) over [0, size), on all threads when `parallel`, else on the calling one. Results never depend
-// on it.
+// on it. From how much work on it pays is each kernel's kParallel... (kernels/README.md).
 template <typename Body>
 void split_range(const Context& context, bool parallel, std::int64_t size, const Body& body) {
   if (size <= 0) return;

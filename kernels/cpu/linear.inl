@@ -14,7 +14,7 @@ constexpr int kMaxBlocks = 8;  // row blocks that pass together
 constexpr std::int64_t kColsPerPass = 256;
 constexpr std::int64_t kPrefetchBytes = 8192;     // ahead of all panels of a tile, in a single pass
 constexpr std::int64_t kGroupBytes = 768 * 1024;  // of weights kept in the second-level cache when even more rows come
-constexpr std::int64_t kParallelMacs = 128 * 1024;  // some microseconds of work; below, threads cost more than that
+constexpr std::int64_t kParallelMacs = 128 * 1024;  // thresholds are explained in kernels/README.md
 
 // One product and where its panels are.
 struct LinearTask {

@@ -4,6 +4,7 @@
 #include "kernels/cpu/portable.h"
 #include "kernels/cpu/tables.h"
 #include "kernels/cpu/vec_avx512.h"
+#include "kernels/reference/reference.h"
 
 namespace minitorch::kernels::avx512 {
 namespace {

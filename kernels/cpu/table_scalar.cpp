@@ -3,6 +3,7 @@
 #include "kernels/cpu/portable.h"
 #include "kernels/cpu/tables.h"
 #include "kernels/cpu/vec_scalar.h"
+#include "kernels/reference/reference.h"
 
 namespace minitorch::kernels::scalar {
 namespace {

@@ -19,7 +19,8 @@ struct U32x16 {
   __m256i low, high;
 };
 
-// Shape of linear's tiles: rows x panels is at most kAccumulators vectors, which leaves registers for the operands.
+// Shape of linear's tiles: rows x panels is at most kAccumulators vectors. 16 registers, two per vector: 6 accumulators
+// leave 4 for the operands.
 constexpr int kAccumulators = 6;
 constexpr int kMaxTileRows = 6;
 

@@ -29,7 +29,8 @@ struct U32x16 {
   __m512i v;
 };
 
-// Shape of linear's tiles: rows x panels is at most kAccumulators vectors, which leaves registers for the operands.
+// Shape of linear's tiles: rows x panels is at most kAccumulators vectors. 32 registers, one per vector: 24
+// accumulators leave 8 for the operands.
 constexpr int kAccumulators = 24;
 constexpr int kMaxTileRows = 12;
 

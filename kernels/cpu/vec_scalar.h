@@ -23,7 +23,8 @@ struct U32x16 {
   QuadU32 q[4];
 };
 
-// Shape of linear's tiles: rows x panels is at most kAccumulators vectors, which leaves registers for the operands.
+// Shape of linear's tiles: rows x panels is at most kAccumulators vectors. 16 SSE2 registers, four per vector: 3
+// accumulators leave 4 for the operands.
 constexpr int kAccumulators = 3;
 constexpr int kMaxTileRows = 3;
 

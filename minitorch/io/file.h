@@ -5,13 +5,18 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <utility>
 
 namespace minitorch::io {
+
+// What may be read. Pipes can keep a reader waiting for ever and devices have no end, so both must be asked for.
+enum class Accept : std::uint8_t { kRegularFiles, kPipesAndDevices };
 
 // A file open for reading. All functions throw IoError that names the path.
 class InputFile {
  public:
-  explicit InputFile(const std::filesystem::path& path);
+  explicit InputFile(const std::filesystem::path& path, Accept accept = Accept::kRegularFiles);
+  [[nodiscard]] static InputFile standard_input();
   ~InputFile();
   InputFile(InputFile&& other) noexcept;
   InputFile& operator=(InputFile&& other) noexcept;
@@ -25,11 +30,17 @@ class InputFile {
   [[nodiscard]] std::size_t read_some(std::span<std::byte> destination);
 
  private:
+  InputFile(std::filesystem::path path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+
   std::filesystem::path path_;
   int descriptor_ = -1;
 };
 
-// A new file that takes the place of `path` at commit(); without it nothing remains.
+// Whether a path is not taken at all. A link that leads nowhere is there, and opening it says what is wrong.
+[[nodiscard]] bool is_absent(const std::filesystem::path& path);
+
+// A new file that takes the place of `path` at commit(); without it nothing remains. A link stays and the file it names
+// is replaced, with its permissions. Pipes and devices, and the file that is standard output, are written to directly.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& path);
@@ -41,8 +52,14 @@ class OutputFile {
   void commit();
 
  private:
+  void open_directly();
+  void open_beside();
+  [[nodiscard]] bool publish(int descriptor) const;
+
   std::filesystem::path path_;
-  std::filesystem::path temporary_;  // in the same folder
+  std::filesystem::path real_;       // where links lead
+  std::filesystem::path temporary_;  // in the same folder; empty when written directly
+  bool has_name_ = false;            // the temporary file has its name already
   int descriptor_ = -1;
 };
 

@@ -39,11 +39,33 @@ void check_depth(std::string_view text, std::string_view name) {
   }
 }
 
-// Without the library's own prefix, "[json.exception.parse_error.101] ".
-std::string message_of(const json::exception& error) {
-  const std::string_view text = error.what();
-  const std::size_t bracket = text.find("] ");
-  return printable(bracket == std::string_view::npos ? text : text.substr(bracket + 2));
+// Without the library's own prefix, "[json.exception.parse_error.101] ", and in a text of one line without the number
+// of that line: the name in front may have another one.
+std::string message_of(const json::exception& error, std::string_view parsed) {
+  std::string_view text = error.what();
+  if (const std::size_t bracket = text.find("] "); bracket != std::string_view::npos) text.remove_prefix(bracket + 2);
+  constexpr std::string_view kPlace = "parse error at line 1, ";
+  const bool one_line = parsed.find('\n') == std::string_view::npos;
+  if (one_line && text.starts_with(kPlace)) return "parse error at " + printable(text.substr(kPlace.size()));
+  return printable(text);
+}
+
+// `expected` bytes are likely to come.
+std::string read_to_end(InputFile& file, std::size_t expected) {
+  constexpr std::size_t kBlock = std::size_t{1} << 16;
+  constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
+  std::string content;
+  content.resize(expected + 1);  // one more, to see the end
+  std::size_t used = 0;
+  while (true) {
+    MT_CHECK_AS(IoError, used <= kMaxBytes, "{}: expected at most {} bytes, got more", file.path().string(), kMaxBytes);
+    if (content.size() == used) content.resize(std::max(2 * used, kBlock));
+    const std::size_t count = file.read_some(std::as_writable_bytes(std::span(content).subspan(used)));
+    if (count == 0) break;
+    used += count;
+  }
+  content.resize(used);
+  return content;
 }
 
 // A parser callback that refuses an object with the same key twice.
@@ -69,32 +91,25 @@ class KeyGuard {
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
-  constexpr std::size_t kBlock = std::size_t{1} << 16;
   InputFile file(path);
-  std::error_code no_size;  // pipes and devices have none
-  const auto expected = std::filesystem::is_regular_file(path, no_size) ? std::filesystem::file_size(path, no_size) : 0;
-  std::string content;
-  std::size_t used = 0;
-  if (!no_size) content.resize(static_cast<std::size_t>(expected) + 1);  // one more, to see the end
-  while (true) {
-    if (content.size() == used) content.resize(std::max(2 * used, kBlock));
-    const std::size_t count = file.read_some(std::as_writable_bytes(std::span(content).subspan(used)));
-    if (count == 0) break;
-    used += count;
-  }
-  content.resize(used);
-  return content;
+  return read_to_end(file, static_cast<std::size_t>(file.regular_size()));
 }
 
-json parse_json(std::string_view text, std::string_view name, DuplicateKeys duplicates) {
+std::string read_input(const std::filesystem::path& path) {
+  InputFile file = path == "-" ? InputFile::standard_input() : InputFile(path, Accept::kPipesAndDevices);
+  return read_to_end(file, 0);
+}
+
+std::string name_of_input(const std::filesystem::path& path) { return path == "-" ? "standard input" : path.string(); }
+
+json parse_json(std::string_view text, std::string_view name) {
   check_depth(text, name);
   try {
-    if (duplicates == DuplicateKeys::kLastWins) return json::parse(text);
     return json::parse(text, [guard = KeyGuard(name)](int depth, json::parse_event_t event, json& value) mutable {
       return guard(depth, event, value);
     });
   } catch (const json::exception& error) {
-    fail<IoError>("{}: malformed JSON: {}", name, message_of(error));
+    fail<IoError>("{}: malformed JSON: {}", name, message_of(error, text));
   }
 }
 

@@ -30,7 +30,7 @@ class HeaderReader {
 
   void read() {
     const std::string text = read_text();
-    const json header = parse_json(text, name_ + ": header", DuplicateKeys::kRefuse);
+    const json header = parse_json(text, name_ + ": header");
     MT_CHECK_AS(IoError, header.is_object(), "{}: expected the header to be a JSON object, got {}", name_,
                 header.type_name());
     for (const auto& [key, value] : header.items()) {
@@ -56,7 +56,7 @@ class HeaderReader {
       length = length << 8 | std::to_integer<std::uint64_t>(length_bytes[i - 1]);
     const std::uint64_t available = file_bytes - kLengthBytes;
     MT_CHECK_AS(IoError, length > 0 && length <= std::min(available, kMaxHeaderBytes),
-                "{}: expected a header of 1 to {} bytes, got the header length {}", name_,
+                "{}: expected a safetensors file with a header of 1 to {} bytes, got the header length {}", name_,
                 std::min(available, kMaxHeaderBytes), length);
     std::string text(static_cast<std::size_t>(length), '\0');
     file_.read_at(kLengthBytes, std::as_writable_bytes(std::span(text)));

@@ -21,14 +21,12 @@ constexpr MakeTemplate kKinds[] = {make_deepseek_template};
 
 std::unique_ptr<ChatTemplate> make_chat_template(const Tokenizer& tokenizer) {
   const std::string& text = tokenizer.chat_template();
-  MT_CHECK(!text.empty(), "chat template: the tokenizer came without one; give the prompt as it is (--raw)");
+  MT_CHECK(!text.empty(), "chat template: the tokenizer came without one");
   for (const MakeTemplate make : kKinds) {
     if (std::unique_ptr<ChatTemplate> made = make(text, tokenizer.bos_token())) return made;
   }
-  fail<Error>(
-      "chat template: expected one of the known ones (DeepSeek R1 distills, DeepSeek V3), got \"{}\"; give the prompt "
-      "as it is (--raw)",
-      printable(text, 60));
+  fail<Error>("chat template: expected one of the known ones (DeepSeek R1 distills, DeepSeek V3), got \"{}\"",
+              printable(text, 60));
 }
 
 }  // namespace minitorch::models

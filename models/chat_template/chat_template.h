@@ -33,7 +33,7 @@ class ChatTemplate {
 };
 
 // The renderer for the template text that came with the tokenizer. Throws Error when there is none, or when it is none
-// of the known ones (then `--raw` is the way out).
+// of the known ones.
 [[nodiscard]] std::unique_ptr<ChatTemplate> make_chat_template(const Tokenizer& tokenizer);
 
 }  // namespace minitorch::models

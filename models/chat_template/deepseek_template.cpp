@@ -99,6 +99,11 @@ class Writer {
       awaits_answer_to_tool_ = true;
       write({std::exchange(first_output_, false) ? kFirstOutputBegin : kNextOutputBegin, content_of(message, index),
              kOutputEnd});
+    } else {
+      // The template leaves such messages out, which nobody asks for.
+      MT_CHECK(message.role == "system",
+               "chat: message {}: expected the role system, user, assistant or tool, got \"{}\"", index,
+               printable(message.role, 40));
     }
   }
 

@@ -44,8 +44,8 @@ class BpeModel {
   bool append_bytes(std::string_view text, std::vector<std::int32_t>& symbols) const;
   [[nodiscard]] std::int32_t unknown() const;
 
-  static constexpr std::size_t kNumDirect =
-      0x200;  // characters looked up without hashing; holds the byte-level alphabet
+  // Characters looked up without hashing; holds the byte-level alphabet.
+  static constexpr std::size_t kNumDirect = 0x200;
 
   TokenTable tokens_;
   MergeTable merges_;

@@ -18,13 +18,16 @@ class TextSink : public DecodeStage {
 }  // namespace
 
 struct DecodeStream::State {
+  explicit State(const std::vector<DecoderStep>& decoder_steps) : steps(decoder_steps) {}
+
+  const std::vector<DecoderStep>& steps;
   PatternScratch scratch;
   TextSink sink;
   std::vector<std::unique_ptr<DecodeStage>> stages;  // from the last to the first
   DecodeStage* first = &sink;
 };
 
-DecodeStream::DecodeStream(const std::vector<DecoderStep>& steps) : state_(std::make_unique<State>()) {
+DecodeStream::DecodeStream(const std::vector<DecoderStep>& steps) : state_(std::make_unique<State>(steps)) {
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     state_->stages.push_back(make_decode_stage(*step, *state_->first, state_->scratch));
     state_->first = state_->stages.back().get();
@@ -33,6 +36,13 @@ DecodeStream::DecodeStream(const std::vector<DecoderStep>& steps) : state_(std::
 DecodeStream::DecodeStream(DecodeStream&&) noexcept = default;
 DecodeStream& DecodeStream::operator=(DecodeStream&&) noexcept = default;
 DecodeStream::~DecodeStream() = default;
+
+// A token goes through, so that each step has seen its first. Where nothing comes out at once, a step drops it or holds
+// back all until the end: then the stream begins as ever.
+void DecodeStream::begin_behind_text() {
+  push("a");
+  if (take().empty()) *this = DecodeStream(state_->steps);
+}
 
 void DecodeStream::push(std::string_view token) { state_->first->push(token, /*ends_token=*/true); }
 void DecodeStream::finish() { state_->first->finish(); }

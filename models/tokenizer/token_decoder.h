@@ -49,6 +49,8 @@ class DecodeStream {
   DecodeStream& operator=(DecodeStream&&) noexcept;
   ~DecodeStream();
 
+  // Before the first push: what comes is not the beginning of a text.
+  void begin_behind_text();
   void push(std::string_view token);
   void finish();
   // The text since the last call.

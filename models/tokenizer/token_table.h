@@ -11,8 +11,8 @@ namespace minitorch::models {
 
 class TokenTable {
  public:
-  static constexpr std::int32_t kMaxId =
-      (1 << 24) - 1;  // far above any real vocabulary; bounds memory for files with absurd ids
+  // Far above any real vocabulary; bounds memory for files with absurd ids.
+  static constexpr std::int32_t kMaxId = (1 << 24) - 1;
 
   enum class Added : std::uint8_t { kYes, kTextTaken, kIdTaken };
   // `id` is 0 to kMaxId.

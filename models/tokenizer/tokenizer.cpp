@@ -1,19 +1,25 @@
 // Encoding and decoding: how the parts work together.
 #include "models/tokenizer/tokenizer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "minitorch/base/check.h"
 #include "minitorch/base/utf8.h"
+#include "minitorch/io/file.h"
 #include "minitorch/io/json.h"
+#include "models/model_folder.h"
 #include "models/tokenizer/tokenizer_impl.h"
 
 namespace minitorch::models {
 namespace {
 
+// "" when it is not there; a file that is there and empty is an error.
 std::string read_if_present(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored) ? io::read_file(path) : std::string();
+  if (io::is_absent(path)) return {};
+  std::string text = io::read_file(path);
+  MT_CHECK_AS(IoError, !text.empty(), "{}: expected some text, got an empty file", path.string());
+  return text;
 }
 
 // One call of encode.
@@ -78,6 +84,7 @@ std::optional<std::int32_t> Tokenizer::Impl::id_of(std::string_view token) const
 Tokenizer::Tokenizer(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
 Tokenizer Tokenizer::from_directory(const std::filesystem::path& directory) {
+  check_model_folder(directory, {"tokenizer.json"});
   const std::filesystem::path file = directory / "tokenizer.json";
   const std::filesystem::path config_file = directory / "tokenizer_config.json";
   const std::filesystem::path template_file = directory / "chat_template.jinja";
@@ -113,7 +120,9 @@ std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_speci
   return stream.take();
 }
 
-StreamDecoder Tokenizer::stream_decoder(bool skip_special_tokens) const { return {impl_, skip_special_tokens}; }
+StreamDecoder Tokenizer::stream_decoder(bool skip_special_tokens, std::span<const std::int32_t> before) const {
+  return {impl_, skip_special_tokens, before};
+}
 
 std::int32_t Tokenizer::size() const {
   std::int32_t size = impl_->model.tokens().size();
@@ -158,8 +167,13 @@ struct StreamDecoder::State {
   DecodeStream stream;
 };
 
-StreamDecoder::StreamDecoder(std::shared_ptr<const Tokenizer::Impl> tokenizer, bool skip_special_tokens) {
+StreamDecoder::StreamDecoder(std::shared_ptr<const Tokenizer::Impl> tokenizer, bool skip_special_tokens,
+                             std::span<const std::int32_t> before) {
   DecodeStream stream(tokenizer->decoder);
+  const bool continues = std::any_of(before.begin(), before.end(), [&](std::int32_t id) {
+    return tokenizer->decoder_input(id, skip_special_tokens).known;
+  });
+  if (continues) stream.begin_behind_text();
   state_ = std::make_unique<State>(State{std::move(tokenizer), skip_special_tokens, std::move(stream)});
 }
 StreamDecoder::StreamDecoder(StreamDecoder&&) noexcept = default;

@@ -32,8 +32,10 @@ class Tokenizer {
   // The text of ids; ids without a token give "". Always valid UTF-8: broken byte sequences become U+FFFD.
   [[nodiscard]] std::string decode(std::span<const std::int32_t> ids, bool skip_special_tokens = false) const;
 
-  // Text of a token stream, piece by piece; never splits a character.
-  [[nodiscard]] StreamDecoder stream_decoder(bool skip_special_tokens = false) const;
+  // Text of a token stream, piece by piece; never splits a character. `before` are the tokens in front of the stream:
+  // behind any that has a text, what a decoder drops at the very beginning of a text (a blank) is not dropped.
+  [[nodiscard]] StreamDecoder stream_decoder(bool skip_special_tokens = false,
+                                             std::span<const std::int32_t> before = {}) const;
 
   [[nodiscard]] std::int32_t size() const;  // highest id + 1
   [[nodiscard]] bool has_id(std::int32_t id) const;
@@ -58,8 +60,9 @@ class Tokenizer {
   std::shared_ptr<const Impl> impl_;
 };
 
-// Decodes ids one after the other. The concatenation of all pieces equals Tokenizer::decode of all ids. What comes out
-// is certain; where tokens are single bytes (<0xE4>), a run of them comes out when it ends.
+// Decodes ids one after the other. The text of the tokens before, which end at a character border, and all pieces
+// together equal Tokenizer::decode of all of them. What comes out is certain; where tokens are single bytes (<0xE4>),
+// a run of them comes out when it ends.
 class StreamDecoder {
  public:
   StreamDecoder(StreamDecoder&&) noexcept;
@@ -74,7 +77,8 @@ class StreamDecoder {
 
  private:
   friend class Tokenizer;
-  StreamDecoder(std::shared_ptr<const Tokenizer::Impl> tokenizer, bool skip_special_tokens);
+  StreamDecoder(std::shared_ptr<const Tokenizer::Impl> tokenizer, bool skip_special_tokens,
+                std::span<const std::int32_t> before);
 
   struct State;
   std::unique_ptr<State> state_;

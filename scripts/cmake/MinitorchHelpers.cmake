@@ -1,11 +1,12 @@
 # Functions the CMakeLists.txt files share.
 
-# mt_require_package(name debian_package): find_package(name), or one clear error.
+# mt_require_package(name debian_package [option]): find_package(name), or one clear error. `option` is what
+# scripts/setup.sh wants in order to install it.
 macro(mt_require_package name debian_package)
   find_package(${name} QUIET)
   if(NOT ${name}_FOUND)
-    message(FATAL_ERROR
-      "minitorch needs the library ${name} (Debian's package ${debian_package}); scripts/setup.sh installs all packages.")
+    string(JOIN " " setup scripts/setup.sh ${ARGN})
+    message(FATAL_ERROR "minitorch needs the library ${name} (Debian's package ${debian_package}); ${setup} installs it.")
   endif()
 endmacro()
 

@@ -108,11 +108,17 @@ TEST_CASE("inspect_model refuses bad input with one line that names it") {
   refused({}, kUsage, "DIR");
   refused({model, "--what"}, kUsage, "--what");
   refused({model, "--dtype", "int3"}, kUsage, "--dtype: expected auto, f32 or bf16, got 'int3'");
-  refused({model, "--threads", "0"}, kUsage, "--threads: expected 1 to 1024, got 0");
-  refused({model, "--ids", "1,two"}, kUsage, "--ids");
+  refused({model, "--threads", "0"}, kUsage, "--threads: expected a whole number from 1 to 1024, got '0'");
+  refused({model, "--ids", "1,two"}, kUsage,
+          "--ids: expected a whole number from -2147483648 to 2147483647, got 'two'");
+  refused({model, "--ids", "1,"}, kUsage, "--ids: expected a whole number");
+  refused({model, "--ids", "1", "--json", (folder.path() / "same").string(), "--logits",
+           (folder.path() / "./same").string()},
+          kUsage, "--json and --logits name the same file");
   refused({model, "--logits", "x.npy"}, kUsage, "--logits has no use without --ids");
   refused({(folder.path() / "nowhere").string()}, kError, "nowhere: expected a model folder");
-  refused({folder.path().string()}, kError, "config.json");
+  refused({folder.path().string()}, kError, " is not a model folder (no config.json)\n");
+  refused({model + "/config.json"}, kError, "expected a model folder, got a file; its folder is " + model + "\n");
   refused({model, "--ids", "83"}, kError, "--ids: expected ids from 0 to 82, got 83");
   refused({model, "--ids", "1,-1"}, kError, "--ids: expected ids from 0 to 82, got -1");
   std::string long_list = "1";

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "tests/examples/spec_decoding_folders.h"
+#include "tests/speculative/helpers.h"
 
 using namespace minitorch::test;
 using nlohmann::json;
@@ -45,19 +46,30 @@ TEST_CASE("a command line that makes no sense is a usage error that names the op
   refused(tiny_run({"--prompt", "a", "--prompt-file", "-"}), kUsage, "--prompt-file");
   refused(tiny_run({"--prompt", "a", "--no-such-option"}), kUsage, "--no-such-option");
   refused(tiny_run({"--prompt", "a", "stray"}), kUsage, "stray");
+  refused(tiny_run({"--first", "x", "--second"}), kUsage, "unknown argument '--first' (see --help)\n");
   refused({"--target", tiny_model(), "--prompt"}, kUsage, "--prompt");
   refused(tiny_run({"--prompt", "a", "--prompt", "b"}), kUsage, "--prompt");
-  refused(tiny_run({"--prompt", "a", "--gamma", "0"}), kUsage, "--gamma: expected at least 1, got 0");
+  refused(tiny_run({"--prompt", "a", "--gamma", "0"}), kUsage,
+          "--gamma: expected a whole number from 1 to 2147483647, got '0'");
   refused(tiny_run({"--prompt", "a", "--gamma", "-3"}), kUsage, "--gamma");
   refused(tiny_run({"--prompt", "a", "--gamma", "four"}), kUsage, "--gamma");
   refused(tiny_run({"--prompt", "a", "--gamma", "99999999999"}), kUsage, "--gamma");
-  refused(tiny_run({"--prompt", "a", "--threads", "0"}), kUsage, "--threads: expected 1 to 1024, got 0");
+  refused(tiny_run({"--prompt", "a", "--threads", "0"}), kUsage,
+          "--threads: expected a whole number from 1 to 1024, got '0'");
+  for (const char* value : {"", "abc", "1e2", "2147483648", "4 ", "-1"}) {
+    CAPTURE(value);
+    for (const char* option : {"--gamma", "--max-new-tokens", "--threads", "--repeat", "--warmup"}) {
+      refused({"--target", tiny_model(), "--prompt", "a", option, value}, kUsage,
+              std::string(option) + ": expected a whole number from ");
+    }
+    refused(tiny_run({"--prompt", "a", "--temperature", value}), kUsage, "--temperature: only --temperature 0");
+  }
   refused(tiny_run({"--prompt", "a", "--repeat", "0"}), kUsage, "--repeat");
   refused(tiny_run({"--prompt", "a", "--warmup", "-1"}), kUsage, "--warmup");
   refused(tiny_run({"--prompt", "a", "--temperature", "0.6"}), kUsage, "only --temperature 0 is available");
   refused(tiny_run({"--prompt", "a", "--temperature", "nan"}), kUsage, "only --temperature 0 is available");
   refused(tiny_run({"--prompt", "a", "--drafter", "oracle"}), kUsage,
-          "--drafter: expected one of ngram, none, got 'oracle'");
+          "--drafter: expected one of " + names_of(minitorch::spec::drafters()) + ", got 'oracle'");
   refused(tiny_run({"--prompt", "a", "--dtype", "int8"}), kUsage, "--dtype: expected auto, f32 or bf16, got 'int8'");
   refused(tiny_run({"--prompt", "a", "--stop", ""}), kUsage, "--stop");
   refused(tiny_run({"--prompt", "a", "--stop", "\xFF"}), kUsage, "--stop");
@@ -85,9 +97,10 @@ TEST_CASE("prompt files that are missing or malformed are named, with the line")
     refused(tiny_run({"--prompts", file}), kError, file + std::string(place));
   };
   refused_lines("{\"prompt\": \"a\"}\n{\"prompt\": ", ":2");
-  refused_lines("{\"prompt\": \"a\"}\n\n{\"text\": \"a\"}\n", ":3: expected an object with a text \"prompt\"");
-  refused_lines("{\"prompt\": 5}\n", ":1: expected an object");
-  refused_lines("[]\n", ":1: expected an object");
+  refused_lines("{\"prompt\": \"a\"}\n\n{\"text\": \"a\"}\n",
+                ":3: expected an object with a text \"prompt\", got {\"text\": string}\n");
+  refused_lines("{\"prompt\": 5}\n", ":1: expected an object with a text \"prompt\", got {\"prompt\": number}\n");
+  refused_lines("[]\n", ":1: expected an object with a text \"prompt\", got array\n");
   refused_lines("\n \n", ": expected lines with a \"prompt\", got none");
   refused_lines("{\"prompt\": \"a\"}\n{\"prompt\": \"\"}\n", ":2: an empty --raw prompt");
 }
@@ -115,10 +128,17 @@ TEST_CASE("a result file that cannot be written is reported before the model is 
 }
 
 TEST_CASE("a broken model folder is refused with the name of the file") {
-  refused({"--target", "/nonexistent/model", "--raw", "--prompt", "a"}, kError, "/nonexistent/model");
-  refused_folder([](const fs::path& folder) { fs::remove(folder / "config.json"); }, "config.json");
-  refused_folder([](const fs::path& folder) { fs::remove(folder / "tokenizer.json"); }, "tokenizer.json");
-  refused_folder([](const fs::path& folder) { fs::remove(folder / "model.safetensors"); }, "model.safetensors");
+  refused(
+      {"--target", "/nonexistent/model", "--raw", "--prompt", "a"}, kError,
+      "/nonexistent/model: expected a model folder, got no such folder (nothing is downloaded: give a local folder)");
+  refused({"--target", tiny_model() + "/config.json", "--raw", "--prompt", "a"}, kError,
+          "config.json: expected a model folder, got a file; its folder is " + tiny_model() + "\n");
+  refused_folder([](const fs::path& folder) { fs::remove(folder / "config.json"); },
+                 " is not a model folder (no config.json)\n");
+  refused_folder([](const fs::path& folder) { fs::remove(folder / "tokenizer.json"); },
+                 " is not a model folder (no tokenizer.json)\n");
+  refused_folder([](const fs::path& folder) { fs::remove(folder / "model.safetensors"); },
+                 " is not a model folder (no model.safetensors or model.safetensors.index.json)\n");
   refused_folder([](const fs::path& folder) { write_file(folder / "config.json", "{\"architectures\": ["); },
                  "config.json");
   refused_folder([](const fs::path& folder) { set_config(folder, "architectures", {"ElizaForCausalLM"}); },
@@ -142,7 +162,7 @@ TEST_CASE("a broken model folder is refused with the name of the file") {
 }
 
 TEST_CASE("a model without a known chat template says that --raw is the way") {
-  refused({"--target", tiny_model(), "--prompt", "a"}, kError, "--raw");
+  refused({"--target", tiny_model(), "--prompt", "a"}, kError, "; --raw gives the model the prompt as it is");
 }
 
 TEST_CASE("weights that give NaN logits are an error, not a text") {
@@ -159,6 +179,37 @@ TEST_CASE("weights that give NaN logits are an error, not a text") {
   CHECK(result.err.find('\n') == result.err.size() - 1);
   CHECK(result.err.find("NaN") != std::string::npos);
   CHECK(result.out.find("identical") == std::string::npos);
+}
+
+TEST_CASE("an infinite weight is an error that names the folder") {
+  const TinyModelFolder folder;
+  const fs::path file = folder.path() / "model.safetensors";
+  std::string bytes = content_of(file);
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (std::size_t at = bytes.size() - 4; at > bytes.size() / 2; at -= 4) std::memcpy(bytes.data() + at, &infinity, 4);
+  write_file(file, bytes);
+  const ProgramResult result =
+      run_program(kSpecDecoding, {"--target", folder.path().string(), "--raw", "--prompt", "ab"});
+  CHECK(result.exit_code == kError);
+  CHECK(result.err.starts_with("run_spec_decoding: " + folder.path().string() + ": forward: "));
+  CHECK(result.err.find("damaged weights?") != std::string::npos);
+}
+
+TEST_CASE("a result file that is an input, or has the name -, is a usage error") {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "in.jsonl").string();
+  write_file(file, "{\"prompt\": \"a\"}\n");
+  refused(tiny_run({"--prompts", file, "--json", file}), kUsage, "--prompts and --json name the same file");
+  refused(tiny_run({"--prompt", "a", "--json", "-"}), kUsage, "/dev/stdout is standard output");
+  CHECK(content_of(file) == "{\"prompt\": \"a\"}\n");
+}
+
+TEST_CASE("a key that a prompt line has twice is refused with the line") {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "in.jsonl").string();
+  write_file(file, "{\"prompt\": \"a\", \"prompt\": \"b\"}\n");
+  refused(tiny_run({"--prompts", file}), kError, ":1: key \"prompt\" appears twice");
+  refused(tiny_run({"--prompts", "-"}), kError, "standard input:1: malformed JSON: parse error at column", "{");
 }
 
 TEST_CASE("an unknown instruction set in MINITORCH_ISA is refused") {

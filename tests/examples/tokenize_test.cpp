@@ -68,9 +68,9 @@ TEST_CASE("tokenize --add-special puts the begin token in front") {
   CHECK(tokenize({stories(), "--add-special", "Once upon a time", ""}).out == "1,403,407,261,378\n1\n");
 }
 
-TEST_CASE("tokenize --decode gives the text of ids in arguments or lines, and nothing for ids without a token") {
+TEST_CASE("tokenize --decode gives the text of ids in arguments or lines") {
   MT_REQUIRE_DATA("models/stories260K");
-  CHECK(tokenize({stories(), "--decode", "1,403,407 261, 378", "[9999]"}).out == "<s> Once upon a time\n\n");
+  CHECK(tokenize({stories(), "--decode", "1,403,407 261, 378", "[261]"}).out == "<s> Once upon a time\na\n");
   CHECK(tokenize({stories(), "--decode", "--skip-special", "1,403,407,261,378"}).out == "Once upon a time\n");
   CHECK(tokenize({stories(), "--decode"}, "403\n407,261\n").out == "Once\nupon a\n");
 }
@@ -152,7 +152,13 @@ TEST_CASE("tokenize gives one line about bad input, with the place, and what cam
     INFO(text);
     return text.find(part) != std::string::npos;
   };
-  CHECK(contains(refused({"/nowhere", "a"}), "/nowhere/tokenizer.json"));
+  CHECK(contains(refused({"/nowhere", "a"}), "/nowhere: expected a model folder"));
+  CHECK(contains(refused({stories() + "/tokenizer.json", "a"}), "got a file; its folder is " + stories()));
+  CHECK(contains(refused({"/", "a"}), "/ is not a model folder (no tokenizer.json)"));
+  CHECK(contains(refused({stories(), "--decode", "403,9999"}),
+                 "argument 1: no token has the id 9999 (ids go from 0 to 511)"));
+  CHECK(contains(refused({stories(), "--decode"}, "403\n-1\n"), "standard input: line 2: no token has the id -1"));
+  CHECK(contains(refused({stories(), "--jsonl", "--decode"}, "{\"ids\": [512]}"), "line 1: no token has the id 512"));
   CHECK(contains(refused({stories(), "ok", "\xFF"}), "argument 2: encode: expected valid UTF-8"));
   CHECK(contains(refused({stories()}, "abc\xC3"),
                  "standard input: encode: expected valid UTF-8, got an invalid sequence at byte 3"));
@@ -165,9 +171,23 @@ TEST_CASE("tokenize gives one line about bad input, with the place, and what cam
   CHECK(contains(refused({stories(), "--jsonl", "--decode"}, "{\"ids\": [1.5]}"), "line 1: ids: expected integers"));
   CHECK(contains(refused({stories(), "--decode", "1,x"}), "argument 1: expected ids separated by commas"));
   CHECK(contains(refused({stories(), "--decode", "99999999999"}), "argument 1: expected ids"));
-  CHECK(contains(refused({stories(), "--chat"}, "{}"), "chat template: the tokenizer came without one"));
+  CHECK(contains(refused({stories(), "--chat"}, "{}"), "chat template: the tokenizer came without one\n"));
   CHECK(contains(refused({stories(), "--json", "/nowhere/x.json", "a"}), "/nowhere/x.json"));
   CHECK(tokenize({stories(), "--jsonl"}, "{\"text\": \"a\"}\n{").out == "{\"ids\":[261]}\n");
+}
+
+TEST_CASE("tokenize writes results through a link, refuses to read and write one file, and lets nothing remain") {
+  MT_REQUIRE_DATA("models/stories260K");
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "real").string();
+  write_file(file, "{\"text\": \"a\"}\n");
+  const ProgramResult same = tokenize({stories(), "--jsonl", file, "--json", file});
+  CHECK(same.exit_code == 2);
+  CHECK(same.err.find("INPUT and --json name the same file") != std::string::npos);
+  std::filesystem::create_symlink("real", folder.path() / "link");
+  CHECK(tokenize({stories(), "a", "--json", (folder.path() / "link").string()}).exit_code == 0);
+  CHECK(std::filesystem::is_symlink(folder.path() / "link"));
+  CHECK(json::parse(content_of(file)).at("results").size() == 1);
 }
 
 TEST_CASE("tokenize --chat names the line and the message it cannot use") {

@@ -140,11 +140,11 @@ To converted(const KernelTable& table, From value) {
 TEST_CASE("copy rounds, truncates and saturates as its contract says") {
   on_every_table("copy", [](const KernelTable& table) {
     CHECK(converted<BFloat16>(table, 1.00390625f).bits == 0x3F80);  // tie to even
-    CHECK(converted<BFloat16>(table, 1.00390625 + 1e-12).bits ==
-          0x3F81);  // not a tie in f64, one if rounded to f32 first
+    // Not a tie in f64, one if rounded to f32 first.
+    CHECK(converted<BFloat16>(table, 1.00390625 + 1e-12).bits == 0x3F81);
     CHECK(converted<Float16>(table, 1.0 + 0x1p-11 + 0x1p-40).bits == 0x3C01);
-    CHECK(converted<BFloat16>(table, std::int64_t{0x0101000000000001}).bits ==
-          0x5B81);  // above a tie by one part in 2^56
+    // Above a tie by one part in 2^56.
+    CHECK(converted<BFloat16>(table, std::int64_t{0x0101000000000001}).bits == 0x5B81);
     CHECK(converted<float>(table, 1e300) == std::numeric_limits<float>::infinity());
     CHECK(converted<std::int32_t>(table, -1.9f) == -1);
     CHECK(converted<std::int32_t>(table, 3e9f) == std::numeric_limits<std::int32_t>::max());

@@ -95,8 +95,8 @@ TEST_CASE("versions 2 and 3, other key orders and quotes are read") {
   CHECK(read_content(npy(dict_of("<i4", "(2,)"), data, 2)).to_vector() == Values{1, 2});
   CHECK(read_content(npy(dict_of("<i4", "(2, 1)"), data, 3)).shape() == Shape{2, 1});
   CHECK(read_content(npy("{\"shape\":(2,),'fortran_order':False,'descr':'<i4'}", data)).to_vector() == Values{1, 2});
-  CHECK(read_content(npy(dict_of("<i4", "(2,)", "True"), data)).to_vector() ==
-        Values{1, 2});  // one dimension: same order
+  // One dimension: the same order.
+  CHECK(read_content(npy(dict_of("<i4", "(2,)", "True"), data)).to_vector() == Values{1, 2});
   CHECK(read_content(npy(dict_of("|b1", "(3,)"), std::string("\0\1\7", 3))).to_vector() == Values{0, 1, 1});
 }
 

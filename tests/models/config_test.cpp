@@ -1,6 +1,8 @@
 // read_model_config: both forms of config.json, generation_config.json, and one clear message per bad field.
 #include "models/config.h"
 
+#include <sys/stat.h>  // mkfifo
+
 #include <nlohmann/json.hpp>
 
 #include "minitorch/base/error.h"
@@ -220,7 +222,7 @@ struct BadField {
 };
 
 const std::vector<BadField> kBadFields = {
-    {"/architectures", json::array({"MistralForCausalLM"}), "architectures: expected"},
+    {"/architectures", json::array({"ElizaForCausalLM"}), "architectures: expected"},
     {"/architectures", "Qwen2ForCausalLM", "architectures: expected a list"},
     {"/architectures", json::array(), "architectures: expected a list"},
     {"/architectures", json::array({1}), "architectures: expected a list"},
@@ -312,7 +314,13 @@ TEST_CASE("a folder, a config or JSON that is missing or malformed is named") {
     return "";
   };
   CHECK(holds(message(folder.path() / "nowhere"), (folder.path() / "nowhere").string()));
-  CHECK(holds(message(folder.path()), (folder.path() / "config.json").string()));
+  CHECK(message(folder.path()) == folder.path().string() + " is not a model folder (no config.json)");
+  std::filesystem::create_symlink("nowhere", folder.path() / "config.json");
+  CHECK(holds(message(folder.path()), "config.json: cannot open: No such file or directory"));
+  std::filesystem::remove(folder.path() / "config.json");
+  REQUIRE(mkfifo((folder.path() / "config.json").c_str(), 0600) == 0);
+  CHECK(holds(message(folder.path()), "config.json: expected a regular file, got a pipe or device"));
+  std::filesystem::remove(folder.path() / "config.json");
   for (const char* text : {"", "{", "{\"vocab_size\": }", "[1, 2]", "null", "{\"vocab_size\": 1e999}", "\xff\xfe"}) {
     CAPTURE(text);
     write_file(folder.path() / "config.json", text);
@@ -328,9 +336,12 @@ TEST_CASE("a long value is cut in the message") {
 
 TEST_CASE("an unknown architecture is refused with the list of known ones") {
   CHECK(models::find_decoder_spec("LlamaForCausalLM").model_type == "llama");
-  CHECK_THROWS_WITH_AS(static_cast<void>(models::find_decoder_spec("GPT2LMHeadModel")),
-                       "architecture: expected one of Qwen2ForCausalLM, LlamaForCausalLM, got \"GPT2LMHeadModel\"",
-                       Error);
+  std::string known;
+  for (const models::DecoderSpec& spec : models::decoder_specs()) {
+    known += (known.empty() ? "" : ", ") + std::string(spec.architecture);
+  }
+  const std::string expected = "architecture: expected one of " + known + ", got \"ElizaForCausalLM\"";
+  CHECK_THROWS_WITH_AS(static_cast<void>(models::find_decoder_spec("ElizaForCausalLM")), expected.c_str(), Error);
 }
 
 }  // namespace

@@ -172,7 +172,7 @@ TEST_CASE("NaN logits are an error that names the row and its token, and do no h
     outputs.top_k = 3;
     outputs.want.assign(3, want);
     CHECK_THROWS_WITH_AS(model->forward(chain(cache, {2, 13, 4}), outputs),
-                         "forward: the logits of row 1 (token 13 at position 2) hold a NaN", Error);
+                         "forward: the logits of row 1 (token 13 at position 2) hold a NaN: damaged weights?", Error);
     CHECK(cache.num_pending() == 0);
     CHECK(cache.length() == 1);
   }

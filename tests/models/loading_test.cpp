@@ -87,7 +87,9 @@ TEST_CASE("a folder without weights is named") {
   fs::remove(folder.path() / "model.safetensors");
   const std::string message = folder.refusal();
   CHECK(holds(message, folder.path().string()));
-  CHECK(holds(message, "expected model.safetensors or model.safetensors.index.json"));
+  CHECK(holds(message, " is not a model folder (no model.safetensors or model.safetensors.index.json)"));
+  fs::create_symlink("model.safetensors", folder.path() / "model.safetensors");  // a loop
+  CHECK(holds(folder.refusal(), "model.safetensors: cannot open: Too many levels of symbolic links"));
 }
 
 TEST_CASE("a truncated, prolonged or spoilt weight file is named") {

@@ -34,6 +34,14 @@ class FunctionDrafter : public spec::Drafter {
   Propose propose_;
 };
 
+// The names of a registry, as error messages list them.
+template <typename Info>
+std::string names_of(std::span<const Info> entries) {
+  std::string names;
+  for (const Info& entry : entries) names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  return names;
+}
+
 inline const spec::Verifier& greedy() {
   static const std::unique_ptr<spec::Verifier> verifier = spec::find_verifier("greedy").make();
   return *verifier;

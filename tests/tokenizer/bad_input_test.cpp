@@ -182,7 +182,7 @@ TEST_CASE("tokenizer_config.json with wrong types or an unknown begin token is r
 TEST_CASE("a folder without tokenizer.json is refused with the file's name") {
   const TemporaryFolder folder;
   const std::string message = message_of<IoError>([&] { (void)models::Tokenizer::from_directory(folder.path()); });
-  CHECK(message.find((folder.path() / "tokenizer.json").string()) != std::string::npos);
+  CHECK(message == folder.path().string() + " is not a model folder (no tokenizer.json)");
 }
 
 TEST_CASE("text that is not valid UTF-8 is refused with the place") {

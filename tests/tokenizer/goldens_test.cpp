@@ -33,7 +33,7 @@ TEST_CASE("every golden string of Qwen2.5 has the reference's ids and text") { c
 TEST_CASE("every golden string of Qwen3 has the reference's ids and text") { check_goldens("qwen3"); }
 TEST_CASE("every golden string of stories260K has the reference's ids and text") { check_goldens("stories260K"); }
 
-// The second half of report B15 (public_reports.md): text as it occurs, not single strings.
+// The second half of report B15 (tests/README.md): text as it occurs, not single strings.
 TEST_CASE("500 lines of prose, code and Chinese have the reference's ids") {
   MT_REQUIRE_DATA("benches/gsm8k/test.jsonl");
   MT_REQUIRE_DATA("benches/human_eval/HumanEval.jsonl");

@@ -1,4 +1,6 @@
 // Streaming: the pieces add up to decode(), and each is valid UTF-8 by itself.
+#include <span>
+
 #include "minitorch/base/philox.h"
 #include "minitorch/base/utf8.h"
 #include "tests/tokenizer/helpers.h"
@@ -7,6 +9,7 @@ namespace minitorch::test {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
+using nlohmann::json;
 
 void check_stream(const models::Tokenizer& tokenizer, const Ids& ids, bool skip_special_tokens) {
   models::StreamDecoder stream = tokenizer.stream_decoder(skip_special_tokens);
@@ -106,6 +109,49 @@ TEST_CASE("byte tokens come out when their run ends, as text or as one U+FFFD fo
   CHECK(stream.push(byte("<0xE4>")) == "");
   CHECK(stream.push(byte("<0x41>")) == "");
   CHECK(stream.finish() == "\uFFFD\uFFFD");
+}
+
+// Streams the ids behind the first `split` and compares with the text of all of them.
+void check_continuation(const models::Tokenizer& tokenizer, const Ids& ids, std::size_t split) {
+  const std::span<const std::int32_t> before = std::span(ids).first(split);
+  models::StreamDecoder stream = tokenizer.stream_decoder(/*skip_special_tokens=*/true, before);
+  std::string text = tokenizer.decode(before, /*skip_special_tokens=*/true);
+  for (const std::int32_t id : std::span(ids).subspan(split)) text += stream.push(id);
+  CHECK(text + stream.finish() == tokenizer.decode(ids, /*skip_special_tokens=*/true));
+}
+
+TEST_CASE("a stream behind other tokens goes on with their text, blanks between included") {
+  for (const auto& [name, folder] : tokenizer_folders()) {
+    MT_REQUIRE_DATA(folder);
+    CAPTURE(name);
+    const models::Tokenizer& tokenizer = real_tokenizer(name);
+    const Ids ids = tokenizer.encode("Once upon a time,  there was  one.", /*add_special_tokens=*/true);
+    for (std::size_t split = 0; split <= ids.size(); ++split) check_continuation(tokenizer, ids, split);
+  }
+}
+
+TEST_CASE("every kind of decoder that treats the beginning of a text in its own way goes on behind other tokens") {
+  const json vocab = {{"\u2581one", 0}, {"\u2581two", 1}, {"<0x41>", 2}, {"<0x42>", 3}, {"a", 4}};
+  const json model = {{"type", "BPE"}, {"vocab", vocab}, {"merges", json::array()}};
+  const json replace = {{"type", "Replace"}, {"pattern", {{"String", "\u2581"}}}, {"content", " "}};
+  const json strip = {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}};
+  const json strip_a = {{"type", "Strip"}, {"content", "a"}, {"start", 1}, {"stop", 0}};
+  const json fuse = {{"type", "Fuse"}};
+  const json bytes = {{"type", "ByteFallback"}};
+  const auto sequence = [](const json& steps) { return json{{"type", "Sequence"}, {"decoders", steps}}; };
+  const std::vector<json> decoders = {
+      nullptr,
+      {{"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "always"}, {"split", true}},
+      sequence({replace, bytes, fuse, strip}),
+      sequence({replace, bytes, strip}),
+      sequence({bytes, strip_a})};
+  for (const json& decoder : decoders) {
+    const std::string text = decoder.dump();
+    CAPTURE(text);
+    const auto tokenizer = models::Tokenizer::from_json(around({{"decoder", decoder}, {"model", model}}).dump());
+    const Ids ids = {0, 2, 1, 0, 4, 3, 1};
+    for (std::size_t split = 0; split <= ids.size(); ++split) check_continuation(tokenizer, ids, split);
+  }
 }
 
 TEST_CASE("ids without a token give nothing") {
