@@ -5,15 +5,24 @@
 #include <string_view>
 
 #include "kernels/context.h"
+#include "kernels/ops/adamw.h"
 #include "kernels/ops/argmax.h"
 #include "kernels/ops/attention.h"
+#include "kernels/ops/causal_attention.h"
 #include "kernels/ops/copy.h"
+#include "kernels/ops/cross_entropy.h"
 #include "kernels/ops/gather_rows.h"
+#include "kernels/ops/index.h"
 #include "kernels/ops/kv_cache.h"
+#include "kernels/ops/layer_norm.h"
 #include "kernels/ops/linear.h"
+#include "kernels/ops/matmul.h"
+#include "kernels/ops/pointwise.h"
+#include "kernels/ops/reduce.h"
 #include "kernels/ops/rms_norm.h"
 #include "kernels/ops/rope.h"
 #include "kernels/ops/silu_mul.h"
+#include "kernels/ops/softmax.h"
 #include "kernels/ops/top_k.h"
 
 namespace minitorch::kernels {

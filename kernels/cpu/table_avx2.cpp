@@ -1,9 +1,12 @@
 // The AVX2 table.
 #if defined(__x86_64__)
+#include "kernels/cpu/gemm_blocks.h"
 #include "kernels/cpu/parallel.h"
 #include "kernels/cpu/portable.h"
+#include "kernels/cpu/strided_loops.h"
 #include "kernels/cpu/tables.h"
 #include "kernels/cpu/vec_avx2.h"
+#include "kernels/pointwise_functors.h"
 #include "kernels/reference/reference.h"
 
 namespace minitorch::kernels::avx2 {

@@ -1,9 +1,12 @@
 // The AVX-512 table.
 #if defined(__x86_64__)
+#include "kernels/cpu/gemm_blocks.h"
 #include "kernels/cpu/parallel.h"
 #include "kernels/cpu/portable.h"
+#include "kernels/cpu/strided_loops.h"
 #include "kernels/cpu/tables.h"
 #include "kernels/cpu/vec_avx512.h"
+#include "kernels/pointwise_functors.h"
 #include "kernels/reference/reference.h"
 
 namespace minitorch::kernels::avx512 {

@@ -1,8 +1,11 @@
 // The table for any processor.
+#include "kernels/cpu/gemm_blocks.h"
 #include "kernels/cpu/parallel.h"
 #include "kernels/cpu/portable.h"
+#include "kernels/cpu/strided_loops.h"
 #include "kernels/cpu/tables.h"
 #include "kernels/cpu/vec_scalar.h"
+#include "kernels/pointwise_functors.h"
 #include "kernels/reference/reference.h"
 
 namespace minitorch::kernels::scalar {

@@ -93,6 +93,7 @@ MT_INLINE F32x16 div(F32x16 a, F32x16 b) { return {_mm256_div_ps(a.low, b.low), 
 MT_INLINE F32x16 fma(F32x16 a, F32x16 b, F32x16 c) {
   return {_mm256_fmadd_ps(a.low, b.low, c.low), _mm256_fmadd_ps(a.high, b.high, c.high)};
 }
+MT_INLINE F32x16 sqrt(F32x16 x) { return {_mm256_sqrt_ps(x.low), _mm256_sqrt_ps(x.high)}; }
 // a > b ? a : b, so b when either is a NaN; min likewise with a < b.
 MT_INLINE F32x16 max(F32x16 a, F32x16 b) { return {_mm256_max_ps(a.low, b.low), _mm256_max_ps(a.high, b.high)}; }
 MT_INLINE F32x16 min(F32x16 a, F32x16 b) { return {_mm256_min_ps(a.low, b.low), _mm256_min_ps(a.high, b.high)}; }
@@ -135,6 +136,49 @@ MT_INLINE std::uint32_t mask_equal(F32x16 a, F32x16 b) {
 }
 MT_INLINE std::uint32_t mask_not_less_equal(F32x16 a, F32x16 b) {
   return mask_of(_mm256_cmp_ps(a.low, b.low, _CMP_NLE_UQ), _mm256_cmp_ps(a.high, b.high, _CMP_NLE_UQ));
+}
+
+// Lane j of out[i] becomes lane i of in[j].
+MT_INLINE void transpose(const __m256 (&in)[8], __m256 (&out)[8]) {
+  __m256 fours[8];
+#pragma GCC unroll 2
+  for (int i = 0; i < 8; i += 4) {
+    const __m256 a = _mm256_unpacklo_ps(in[i], in[i + 1]);
+    const __m256 b = _mm256_unpackhi_ps(in[i], in[i + 1]);
+    const __m256 c = _mm256_unpacklo_ps(in[i + 2], in[i + 3]);
+    const __m256 d = _mm256_unpackhi_ps(in[i + 2], in[i + 3]);
+    fours[i] = _mm256_shuffle_ps(a, c, 0x44);
+    fours[i + 1] = _mm256_shuffle_ps(a, c, 0xEE);
+    fours[i + 2] = _mm256_shuffle_ps(b, d, 0x44);
+    fours[i + 3] = _mm256_shuffle_ps(b, d, 0xEE);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    out[i] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x20);
+    out[i + 4] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x31);
+  }
+}
+
+// Lane j of rows[i] and lane i of rows[j] change places.
+MT_INLINE void transpose(F32x16 (&rows)[16]) {
+  __m256 in[8], top_low[8], top_high[8], bottom_low[8], bottom_high[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) in[i] = rows[i].low;
+  transpose(in, top_low);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) in[i] = rows[i].high;
+  transpose(in, top_high);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) in[i] = rows[i + 8].low;
+  transpose(in, bottom_low);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) in[i] = rows[i + 8].high;
+  transpose(in, bottom_high);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) {
+    rows[i] = {top_low[i], bottom_low[i]};
+    rows[i + 8] = {top_high[i], bottom_high[i]};
+  }
 }
 
 }  // namespace

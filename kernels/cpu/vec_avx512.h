@@ -64,6 +64,7 @@ MT_INLINE F32x16 sub(F32x16 a, F32x16 b) { return {_mm512_sub_ps(a.v, b.v)}; }
 MT_INLINE F32x16 mul(F32x16 a, F32x16 b) { return {_mm512_mul_ps(a.v, b.v)}; }
 MT_INLINE F32x16 div(F32x16 a, F32x16 b) { return {_mm512_div_ps(a.v, b.v)}; }
 MT_INLINE F32x16 fma(F32x16 a, F32x16 b, F32x16 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+MT_INLINE F32x16 sqrt(F32x16 x) { return {_mm512_sqrt_ps(x.v)}; }
 // a > b ? a : b, so b when either is a NaN; min likewise with a < b.
 MT_INLINE F32x16 max(F32x16 a, F32x16 b) { return {_mm512_max_ps(a.v, b.v)}; }
 MT_INLINE F32x16 min(F32x16 a, F32x16 b) { return {_mm512_min_ps(a.v, b.v)}; }
@@ -113,6 +114,38 @@ MT_INLINE U32x16 shift_left(U32x16 x) {
 template <int kBits>
 MT_INLINE U32x16 shift_right_signed(U32x16 x) {
   return {_mm512_srai_epi32(x.v, kBits)};
+}
+
+// Lane j of rows[i] and lane i of rows[j] change places: first within 2 x 2 and 4 x 4 elements, then whole quarters.
+MT_INLINE void transpose(F32x16 (&rows)[16]) {
+  __m512 pairs[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; i += 2) {
+    pairs[i] = _mm512_unpacklo_ps(rows[i].v, rows[i + 1].v);
+    pairs[i + 1] = _mm512_unpackhi_ps(rows[i].v, rows[i + 1].v);
+  }
+  __m512 fours[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; i += 4) {
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) {
+      const __m512d low = _mm512_castps_pd(pairs[i + j]);
+      const __m512d high = _mm512_castps_pd(pairs[i + j + 2]);
+      fours[i + 2 * j] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
+      fours[i + 2 * j + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
+    }
+  }
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {
+    const __m512 even_low = _mm512_shuffle_f32x4(fours[j], fours[j + 4], 0x88);
+    const __m512 odd_low = _mm512_shuffle_f32x4(fours[j], fours[j + 4], 0xDD);
+    const __m512 even_high = _mm512_shuffle_f32x4(fours[j + 8], fours[j + 12], 0x88);
+    const __m512 odd_high = _mm512_shuffle_f32x4(fours[j + 8], fours[j + 12], 0xDD);
+    rows[j].v = _mm512_shuffle_f32x4(even_low, even_high, 0x88);
+    rows[j + 4].v = _mm512_shuffle_f32x4(odd_low, odd_high, 0x88);
+    rows[j + 8].v = _mm512_shuffle_f32x4(even_low, even_high, 0xDD);
+    rows[j + 12].v = _mm512_shuffle_f32x4(odd_low, odd_high, 0xDD);
+  }
 }
 
 }  // namespace

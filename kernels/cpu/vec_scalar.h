@@ -106,6 +106,13 @@ MT_INLINE F32x16 max(F32x16 a, F32x16 b) { return for_parts<F32x16>([&](int i) {
 MT_INLINE F32x16 min(F32x16 a, F32x16 b) { return for_parts<F32x16>([&](int i) { return a.q[i] < b.q[i] ? a.q[i] : b.q[i]; }); }
 // clang-format on
 
+MT_INLINE F32x16 sqrt(F32x16 x) {
+  for (Quad& part : x.q) {
+    for (int i = 0; i < 4; ++i) part[i] = __builtin_sqrtf(part[i]);
+  }
+  return x;
+}
+
 // a where the sign bit of x is set, else b.
 MT_INLINE F32x16 select_negative(F32x16 x, F32x16 a, F32x16 b) {
   return for_parts<F32x16>([&](int i) { return reinterpret_cast<QuadI32>(x.q[i]) < 0 ? a.q[i] : b.q[i]; });
@@ -146,6 +153,15 @@ MT_INLINE std::uint32_t mask_nan(F32x16 x) { return mask_of([&](int i) { return 
 MT_INLINE std::uint32_t mask_equal(F32x16 a, F32x16 b) { return mask_of([&](int i) { return a.q[i] == b.q[i]; }); }
 MT_INLINE std::uint32_t mask_not_less_equal(F32x16 a, F32x16 b) { return mask_of([&](int i) { return ~(a.q[i] <= b.q[i]); }); }
 // clang-format on
+
+// Lane j of rows[i] and lane i of rows[j] change places.
+MT_INLINE void transpose(F32x16 (&rows)[16]) {
+  alignas(16) float values[16][16];
+  for (int i = 0; i < 16; ++i) store(values[i], rows[i]);
+  for (int i = 0; i < 16; ++i) {
+    for (int j = 0; j < 16; ++j) rows[i].q[j / 4][j % 4] = values[j][i];
+  }
+}
 
 }  // namespace
 }  // namespace minitorch::kernels::scalar
