@@ -7,6 +7,7 @@
 
 #include "minitorch/base/check.h"
 #include "minitorch/ops/inference.h"
+#include "models/decoder_layers.h"
 
 namespace minitorch::models {
 namespace {
@@ -16,9 +17,8 @@ constexpr std::int32_t kMaxDraftRows = 1024;
 
 RowRange all_rows(const Batch& batch) { return {0, static_cast<std::int64_t>(batch.rows.size())}; }
 
-Tensor rows_of(const Tensor& x, RowRange rows) {
-  return rows.size() == x.size(0) ? x : x.slice(0, {.start = rows.begin, .stop = rows.end});
-}
+// `rows` of the batch as rows of the round that begins at round.begin.
+RowRange local_rows(RowRange rows, RowRange round) { return {rows.begin - round.begin, rows.end - round.begin}; }
 
 }  // namespace
 
@@ -77,31 +77,22 @@ Tensor Decoder::run_layers(const Batch& batch, const Round& round, Outputs& outp
   Tensor x = ops::gather_rows(weights_.embedding, tokens);
   for (std::int64_t layer = 0; layer < config_.num_layers; ++layer) {
     const RowRange needed = layer == config_.num_layers - 1 ? round.last_rows : round.rows;
-    x = attention_block(layer, x, batch, round, needed);
+    x = decoder_layer(config_, weights_.layers[static_cast<std::size_t>(layer)], x, round.angles,
+                      local_rows(needed, round.rows),
+                      [&](const Tensor& qkv) { return attend(layer, qkv, batch, round, needed); });
     if (!x.defined()) return x;
-    x = mlp_block(weights_.layers[static_cast<std::size_t>(layer)], x);
     if (layer == outputs.hidden_layer) rows_of(outputs.hidden, round.rows).copy_(x);
   }
   return x;
 }
 
-// x [M, C] -> x + attention(norm(x)) of the rows `needed`; undefined when there are none. Stores the keys and values of
-// all rows.
-Tensor Decoder::attention_block(std::int64_t layer, const Tensor& x, const Batch& batch, const Round& round,
-                                RowRange needed) {
-  const LayerWeights& weights = weights_.layers[static_cast<std::size_t>(layer)];
+// The layer's attention: stores the keys and values of all rows; [rows needed, H D], undefined when there are none.
+Tensor Decoder::attend(std::int64_t layer, const Tensor& qkv, const Batch& batch, const Round& round, RowRange needed) {
   pages_.clear();
   for (const KVCache* cache : batch.caches) pages_.push_back(cache->layer_pages(layer));
-
-  const Tensor qkv =
-      ops::linear(ops::rms_norm(x, weights.attention_norm, config_.rms_norm_eps), weights.qkv, weights.qkv_bias);
-  const std::int64_t rotated_heads = config_.num_heads + config_.num_kv_heads;
-  const Tensor queries_keys = qkv.slice(1, {.start = 0, .stop = rotated_heads * config_.head_dim});
-  ops::rope_(queries_keys.view({x.size(0), rotated_heads, config_.head_dim}), round.angles.cos, round.angles.sin);
   store_keys_values(qkv, round.rows);
   if (needed.size() == 0) return {};
-  const RowRange local{needed.begin - round.rows.begin, needed.end - round.rows.begin};
-  return ops::linear(attend(rows_of(qkv, local), needed), weights.output, weights.output_bias, rows_of(x, local));
+  return attend_to_cache(rows_of(qkv, local_rows(needed, round.rows)), needed);
 }
 
 // qkv [M, (H + 2K) D]: the keys and values into the caches' pages.
@@ -120,7 +111,7 @@ void Decoder::store_keys_values(const Tensor& qkv, RowRange rows) const {
 }
 
 // qkv [M, (H + 2K) D] -> [M, H D].
-Tensor Decoder::attend(const Tensor& qkv, RowRange rows) const {
+Tensor Decoder::attend_to_cache(const Tensor& qkv, RowRange rows) const {
   const std::int64_t width = config_.num_heads * config_.head_dim;
   const Tensor out = Tensor::empty({rows.size(), width});
   const kernels::AttentionArgs args{
@@ -137,13 +128,6 @@ Tensor Decoder::attend(const Tensor& qkv, RowRange rows) const {
   const std::size_t bytes = kernels::attention_scratch_bytes(args, runtime_.threads->size());
   runtime_.table->attention({.pool = *runtime_.threads, .scratch = scratch_memory(bytes)}, args);
   return out;
-}
-
-// x [M, C] -> x + down(silu(gate(norm(x))) * up(norm(x))).
-Tensor Decoder::mlp_block(const LayerWeights& weights, const Tensor& x) const {
-  const Tensor gate_up =
-      ops::linear(ops::rms_norm(x, weights.mlp_norm, config_.rms_norm_eps), weights.gate_up, weights.gate_up_bias);
-  return ops::linear(ops::silu_mul(gate_up), weights.down, weights.down_bias, x);
 }
 
 }  // namespace minitorch::models

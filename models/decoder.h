@@ -44,10 +44,9 @@ class Decoder final : public CausalLM {
 
   void compute(const Batch& batch, Outputs& outputs);
   Tensor run_layers(const Batch& batch, const Round& round, Outputs& outputs);
-  Tensor attention_block(std::int64_t layer, const Tensor& x, const Batch& batch, const Round& round, RowRange needed);
+  Tensor attend(std::int64_t layer, const Tensor& qkv, const Batch& batch, const Round& round, RowRange needed);
   void store_keys_values(const Tensor& qkv, RowRange rows) const;
-  [[nodiscard]] Tensor attend(const Tensor& qkv, RowRange rows) const;
-  [[nodiscard]] Tensor mlp_block(const LayerWeights& weights, const Tensor& x) const;
+  [[nodiscard]] Tensor attend_to_cache(const Tensor& qkv, RowRange rows) const;
 
   ModelConfig config_;
   DecoderWeights weights_;

@@ -15,30 +15,40 @@ struct WeightPart {
   std::int64_t rows = 0;
 };
 
-// A packed matrix whose rows come from the parts, one below the other.
-struct MatrixPlan {
-  PackedMatrix* target = nullptr;
+[[nodiscard]] std::int64_t total_rows(const std::vector<WeightPart>& parts);
+
+// A matrix whose rows come from the parts, one below the other.
+template <typename Matrix>
+struct MatrixPlanOf {
+  Matrix* target = nullptr;
+  std::string name;  // of the whole; the part's own where there is one
   std::int64_t cols = 0;
   std::vector<WeightPart> parts;
 
-  [[nodiscard]] std::int64_t rows() const;
+  [[nodiscard]] std::int64_t rows() const { return total_rows(parts); }
 };
 
 // An f32 vector made of the parts, one behind the other.
 struct VectorPlan {
   Tensor* target = nullptr;
+  std::string name;
   std::vector<WeightPart> parts;
 
-  [[nodiscard]] std::int64_t size() const;
+  [[nodiscard]] std::int64_t size() const { return total_rows(parts); }
 };
 
-struct WeightPlan {
-  std::vector<MatrixPlan> matrices;
+template <typename Matrix>
+struct WeightPlanOf {
+  std::vector<MatrixPlanOf<Matrix>> matrices;
   std::vector<VectorPlan> vectors;
 };
 
-// The plan for `weights`, whose layers are made here; it points into `weights`.
-[[nodiscard]] WeightPlan make_weight_plan(const ModelConfig& config, DecoderWeights& weights);
+using MatrixPlan = MatrixPlanOf<PackedMatrix>;
+using WeightPlan = WeightPlanOf<PackedMatrix>;
+
+// The plan for `weights`, whose layers are made here; it points into `weights`. Matrix: PackedMatrix or Tensor.
+template <typename Matrix>
+[[nodiscard]] WeightPlanOf<Matrix> make_weight_plan(const ModelConfig& config, DecoderWeightsOf<Matrix>& weights);
 
 // Throws IoError when a tensor of the plan is missing or has another shape or type, or when the checkpoint holds a
 // tensor that is neither in the plan nor known to carry nothing.

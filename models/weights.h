@@ -14,27 +14,33 @@
 
 namespace minitorch::models {
 
-// Biases that the architecture lacks are undefined.
-struct LayerWeights {
+// Weights are kept in two forms: `Matrix` is PackedMatrix for generating, Tensor while they are trained. Biases that
+// the architecture lacks are undefined.
+template <typename Matrix>
+struct LayerWeightsOf {
   Tensor attention_norm;  // [C]
-  PackedMatrix qkv;       // [(H + 2K) D, C]: q, k and v one below the other
+  Matrix qkv;             // [(H + 2K) D, C]: q, k and v one below the other
   Tensor qkv_bias;        // [(H + 2K) D]
-  PackedMatrix output;    // [C, H D]
+  Matrix output;          // [C, H D]
   Tensor output_bias;     // [C]
   Tensor mlp_norm;        // [C]
-  PackedMatrix gate_up;   // [2F, C]
+  Matrix gate_up;         // [2F, C]
   Tensor gate_up_bias;    // [2F]
-  PackedMatrix down;      // [C, F]
+  Matrix down;            // [C, F]
   Tensor down_bias;       // [C]
 };
 
-struct DecoderWeights {
-  PackedMatrix embedding;  // [V, C]
-  std::vector<LayerWeights> layers;
+template <typename Matrix>
+struct DecoderWeightsOf {
+  Matrix embedding;  // [V, C]
+  std::vector<LayerWeightsOf<Matrix>> layers;
   Tensor final_norm;  // [C]
-  PackedMatrix head;  // [V, C]; shares the panels of `embedding` when tied
+  Matrix head;        // [V, C]; shares the memory of `embedding` when tied
   std::int64_t bytes = 0;
 };
+
+using LayerWeights = LayerWeightsOf<PackedMatrix>;
+using DecoderWeights = DecoderWeightsOf<PackedMatrix>;
 
 // Reads all weights; matrices go straight into panels inside one arena. Throws IoError that names the file and the
 // tensor when one is missing, has another shape or type, or is not part of this architecture.

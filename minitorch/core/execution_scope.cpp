@@ -36,6 +36,8 @@ const ExecutionScope::State& ExecutionScope::current() {
 
 MemoryPool& current_memory() { return current_state.memory != nullptr ? *current_state.memory : default_memory_pool(); }
 
+bool grad_enabled() noexcept { return current_state.grad_enabled; }
+
 GradMode::GradMode(bool enabled) : former_(std::exchange(current_state.grad_enabled, enabled)) {}
 
 GradMode::~GradMode() { current_state.grad_enabled = former_; }

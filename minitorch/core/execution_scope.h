@@ -41,6 +41,9 @@ class ExecutionScope {
   State former_;
 };
 
+// Whether gradients are recorded on this thread.
+[[nodiscard]] bool grad_enabled() noexcept;
+
 // Switches gradient recording off (on) for its lifetime, on this thread.
 class GradMode {
  public:
@@ -51,6 +54,12 @@ class GradMode {
 
  private:
   bool former_;
+};
+
+// Switches gradient recording off for its lifetime, on this thread.
+class NoGradGuard : GradMode {
+ public:
+  NoGradGuard() : GradMode(false) {}
 };
 
 // Kernel scratch of this thread, kept and reused from call to call; grows to the largest request.

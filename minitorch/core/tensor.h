@@ -17,6 +17,10 @@
 namespace minitorch {
 
 struct TensorImpl;
+namespace autograd {
+class Node;
+class NodeRef;
+}  // namespace autograd
 
 // Bounds of a slice along one dimension, as in Python's start:stop:step. Negative start and stop count from the end;
 // step is at least 1.
@@ -84,7 +88,22 @@ class Tensor {
   [[nodiscard]] Tensor contiguous() const;  // itself when it already is
   [[nodiscard]] Tensor clone() const;       // always a new contiguous tensor
   [[nodiscard]] Tensor to(DType dtype) const;
-  void copy_(const Tensor& source) const;  // into this tensor's memory; `source` broadcasts and converts
+  // Into this tensor's memory; `source` broadcasts and converts. Not recorded: throws Error when a gradient would be
+  // lost.
+  void copy_(const Tensor& source) const;
+
+  // Gradients (minitorch/autograd). Views and copies above are recorded like any op.
+  [[nodiscard]] bool requires_grad() const;
+  const Tensor& requires_grad_(bool on = true) const;  // of a tensor that no op computed, f32 or f64
+  [[nodiscard]] bool is_leaf() const;                  // not computed by a recorded op
+  [[nodiscard]] Tensor grad() const;                   // of a leaf; undefined until a backward pass reached it
+  void set_grad(const Tensor& gradient) const;         // of a leaf; undefined forgets it
+  [[nodiscard]] Tensor detach() const;                 // the same elements without a history
+  void backward() const;                               // autograd::backward with its defaults
+  void backward(const Tensor& gradient) const;
+  [[nodiscard]] autograd::Node* node() const;  // what made this tensor; null when it requires no gradient
+  void set_node(autograd::NodeRef node) const;
+  [[nodiscard]] bool is_sole_owner() const;  // no other tensor shares this object or its storage
 
  private:
   explicit Tensor(TensorImpl* impl) : impl_(impl) {}

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "kernels/ops/copy.h"
+#include "minitorch/autograd/record.h"
 #include "minitorch/base/check.h"
 #include "minitorch/core/execution_scope.h"
 #include "minitorch/core/tensor.h"
@@ -62,11 +63,29 @@ Tensor copy_as(const Tensor& source, DType dtype) {
 
 Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
 
-Tensor Tensor::clone() const { return copy_as(*this, dtype()); }
+Tensor Tensor::clone() const {
+  Tensor result = copy_as(*this, dtype());
+  autograd::record(result, "clone", {this}, [] {
+    return [](const Tensor& gradient, autograd::InputGradients& inputs) { inputs.set(0, gradient); };
+  });
+  return result;
+}
 
-Tensor Tensor::to(DType dtype) const { return dtype == this->dtype() ? *this : copy_as(*this, dtype); }
+Tensor Tensor::to(DType dtype) const {
+  if (dtype == this->dtype()) return *this;
+  Tensor result = copy_as(*this, dtype);
+  if (dtype != DType::kF32 && dtype != DType::kF64) return result;  // no gradient flows through the others
+  autograd::record(result, "to", {this}, [this] {
+    return [former = this->dtype()](const Tensor& gradient, autograd::InputGradients& inputs) {
+      inputs.set(0, gradient.to(former));
+    };
+  });
+  return result;
+}
 
 void Tensor::copy_(const Tensor& source) const {
+  MT_CHECK(!autograd::gradient_flows({this, &source}),
+           "copy_: expected tensors that require no gradient, which would be lost: detach() or switch gradients off");
   const Tensor expanded = source.expand(shape());
   MT_CHECK_AS(ShapeError, !writes_twice(*this),
               "copy_: expected a destination without expanded dimensions, got {} with strides {}", to_string(shape()),

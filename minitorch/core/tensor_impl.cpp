@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "minitorch/autograd/node.h"
 #include "minitorch/base/check.h"
 #include "minitorch/core/current_memory.h"
 #include "minitorch/core/free_list.h"
@@ -78,8 +79,10 @@ void add_reference(TensorImpl* impl) noexcept { impl->references.fetch_add(1, st
 
 void drop_reference(TensorImpl* impl) noexcept {
   if (impl->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  autograd::Node* const node = impl->node;
   drop_storage(impl->storage);
   impl_list().recycle(impl);
+  if (node != nullptr) autograd::Node::drop_reference(node);
 }
 
 }  // namespace minitorch

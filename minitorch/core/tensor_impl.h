@@ -19,6 +19,10 @@ struct Storage {
   std::size_t bytes = 0;
 };
 
+namespace autograd {
+class Node;
+}  // namespace autograd
+
 struct TensorImpl {
   std::atomic<std::int64_t> references{1};
   Storage* storage = nullptr;
@@ -26,7 +30,8 @@ struct TensorImpl {
   std::int64_t numel = 0;
   DType dtype = DType::kF32;
   Shape shape;
-  Shape strides;  // in elements
+  Shape strides;                   // in elements
+  autograd::Node* node = nullptr;  // what made it (one reference); null when no gradient is required
 };
 
 // New memory of the current ExecutionScope's pool, contiguous; one reference.

@@ -1,15 +1,21 @@
-// Views: new shapes and strides over the same storage.
+// Views: new shapes and strides over the same storage. Each records how its gradient is seen back through it.
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
+#include "minitorch/autograd/record.h"
 #include "minitorch/base/check.h"
 #include "minitorch/core/tensor.h"
 #include "minitorch/core/tensor_impl.h"
+#include "minitorch/ops/index.h"
+#include "minitorch/ops/reduce.h"
 
 namespace minitorch {
 namespace {
+
+using autograd::InputGradients;
+using autograd::record;
 
 // Replaces the one extent of -1, if any, by what the source's elements leave for it.
 Shape resolve_shape(const char* op, const Shape& wanted, const Tensor& source) {
@@ -95,7 +101,17 @@ Tensor Tensor::permute(std::span<const int> order) const {
     new_shape.push_back(shape()[dim]);
     new_strides.push_back(strides()[dim]);
   }
-  return make_view(new_shape, new_strides, storage_offset());
+  Tensor result = make_view(new_shape, new_strides, storage_offset());
+  record(result, "permute", {this}, [&] {
+    std::array<int, kMaxDims> inverse{};
+    for (int dim = 0; dim < dims(); ++dim) {
+      inverse[static_cast<std::size_t>(normalize_dim("permute", order[static_cast<std::size_t>(dim)], dims()))] = dim;
+    }
+    return [inverse](const Tensor& gradient, InputGradients& inputs) {
+      inputs.set(0, gradient.permute(std::span(inverse).first(static_cast<std::size_t>(gradient.dims()))));
+    };
+  });
+  return result;
 }
 
 Tensor Tensor::permute(std::initializer_list<int> order) const {
@@ -109,7 +125,12 @@ Tensor Tensor::transpose(int dim0, int dim1) const {
   Shape new_strides = strides();
   std::swap(new_shape[dim0], new_shape[dim1]);
   std::swap(new_strides[dim0], new_strides[dim1]);
-  return make_view(new_shape, new_strides, storage_offset());
+  Tensor result = make_view(new_shape, new_strides, storage_offset());
+  record(result, "transpose", {this}, [&] {
+    return
+        [dim0, dim1](const Tensor& gradient, InputGradients& inputs) { inputs.set(0, gradient.transpose(dim0, dim1)); };
+  });
+  return result;
 }
 
 Tensor Tensor::view(const Shape& wanted) const {
@@ -117,14 +138,17 @@ Tensor Tensor::view(const Shape& wanted) const {
   const auto new_strides = view_strides(*this, resolved);
   MT_CHECK_AS(ShapeError, new_strides.has_value(), "view: {} with strides {} cannot be seen as {} without a copy",
               to_string(shape()), to_string(strides()), to_string(resolved));
-  return make_view(resolved, *new_strides, storage_offset());
+  Tensor result = make_view(resolved, *new_strides, storage_offset());
+  record(result, "view", {this}, [&] {
+    return
+        [former = shape()](const Tensor& gradient, InputGradients& inputs) { inputs.set(0, gradient.reshape(former)); };
+  });
+  return result;
 }
 
 Tensor Tensor::reshape(const Shape& wanted) const {
   const Shape resolved = resolve_shape("reshape", wanted, *this);
-  if (const auto new_strides = view_strides(*this, resolved))
-    return make_view(resolved, *new_strides, storage_offset());
-  return clone().view(resolved);
+  return view_strides(*this, resolved) ? view(resolved) : clone().view(resolved);
 }
 
 Tensor Tensor::slice(int dim, const Slice& bounds) const {
@@ -137,7 +161,13 @@ Tensor Tensor::slice(int dim, const Slice& bounds) const {
   Shape new_strides = strides();
   new_shape[dim] = count;
   if (count > 1) new_strides[dim] *= bounds.step;  // else the stride is not used, and a huge step would overflow
-  return make_view(new_shape, new_strides, storage_offset() + (count > 0 ? start * strides()[dim] : 0));
+  Tensor result = make_view(new_shape, new_strides, storage_offset() + (count > 0 ? start * strides()[dim] : 0));
+  record(result, "slice", {this}, [&] {
+    return [former = shape(), dim, bounds](const Tensor& gradient, InputGradients& inputs) {
+      inputs.set(0, ops::slice_backward(gradient, former, dim, bounds));
+    };
+  });
+  return result;
 }
 
 Tensor Tensor::select(int dim, std::int64_t index) const {
@@ -151,7 +181,14 @@ Tensor Tensor::select(int dim, std::int64_t index) const {
   Shape new_strides = strides();
   new_shape.erase(dim);
   new_strides.erase(dim);
-  return make_view(new_shape, new_strides, storage_offset() + place * strides()[dim]);
+  Tensor result = make_view(new_shape, new_strides, storage_offset() + place * strides()[dim]);
+  record(result, "select", {this}, [&] {
+    return [former = shape(), dim, place](const Tensor& gradient, InputGradients& inputs) {
+      const Slice bounds{.start = place, .stop = place + 1};
+      inputs.set(0, ops::slice_backward(gradient.unsqueeze(dim), former, dim, bounds));
+    };
+  });
+  return result;
 }
 
 Tensor Tensor::expand(const Shape& wanted) const {
@@ -165,14 +202,25 @@ Tensor Tensor::expand(const Shape& wanted) const {
     fits = same || shape()[dim] == 1;
   }
   MT_CHECK_AS(ShapeError, fits, "expand: {} does not broadcast to {}", to_string(shape()), to_string(wanted));
-  return make_view(wanted, new_strides, storage_offset());
+  Tensor result = make_view(wanted, new_strides, storage_offset());
+  record(result, "expand", {this},
+         [] { return [](const Tensor& gradient, InputGradients& inputs) { inputs.set_broadcast(0, gradient); }; });
+  return result;
 }
 
 Tensor Tensor::squeeze(int dim) const {
   dim = normalize_dim("squeeze", dim, dims());
   MT_CHECK_AS(ShapeError, shape()[dim] == 1, "squeeze: expected extent 1 in dimension {} of {}", dim,
               to_string(shape()));
-  return select(dim, 0);
+  Shape new_shape = shape();
+  Shape new_strides = strides();
+  new_shape.erase(dim);
+  new_strides.erase(dim);
+  Tensor result = make_view(new_shape, new_strides, storage_offset());
+  record(result, "squeeze", {this}, [&] {
+    return [dim](const Tensor& gradient, InputGradients& inputs) { inputs.set(0, gradient.unsqueeze(dim)); };
+  });
+  return result;
 }
 
 Tensor Tensor::unsqueeze(int dim) const {
@@ -181,7 +229,11 @@ Tensor Tensor::unsqueeze(int dim) const {
   Shape new_strides = strides();
   new_strides.insert(dim, dim < dims() ? shape()[dim] * strides()[dim] : 1);
   new_shape.insert(dim, 1);
-  return make_view(new_shape, new_strides, storage_offset());
+  Tensor result = make_view(new_shape, new_strides, storage_offset());
+  record(result, "unsqueeze", {this}, [&] {
+    return [dim](const Tensor& gradient, InputGradients& inputs) { inputs.set(0, gradient.squeeze(dim)); };
+  });
+  return result;
 }
 
 }  // namespace minitorch

@@ -1,5 +1,6 @@
-// The ops a decoder is made of. Each checks shapes and dtypes, allocates its result from the current ExecutionScope,
-// and calls the kernel of the current table; the numerics are those of the contract in kernels/ops/.
+// Ops that only inference uses; those it shares with training are in fused.h. Each checks shapes and dtypes, allocates
+// its result from the current ExecutionScope, and calls the kernel of the current table; the numerics are those of the
+// contract in kernels/ops/. None has a gradient: they refuse tensors that would lose one.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 
 #include "minitorch/core/packed_matrix.h"
 #include "minitorch/core/tensor.h"
+#include "minitorch/ops/fused.h"  // the other ops of a decoder
 
 namespace minitorch::ops {
 
@@ -17,14 +19,8 @@ namespace minitorch::ops {
 // ids [M] in [0, table.rows()) -> [M, C] f32.
 [[nodiscard]] Tensor gather_rows(const PackedMatrix& table, std::span<const std::int32_t> ids);
 
-// x [M, C], weight [C] -> [M, C].
-[[nodiscard]] Tensor rms_norm(const Tensor& x, const Tensor& weight, float eps);
-
 // In place on x [M, heads, D] (rows may be strided); cos, sin [M, D/2].
 void rope_(const Tensor& x, const Tensor& cos, const Tensor& sin);
-
-// gate_up [M, 2F]: silu(first half) * second half -> [M, F].
-[[nodiscard]] Tensor silu_mul(const Tensor& gate_up);
 
 // x [M, V] -> index of each row's largest element among its first `cols`; kernels::kArgmaxNan where the row holds a
 // NaN.

@@ -116,7 +116,7 @@ TEST_CASE("rms_norm scales every row for every layout of its input") {
   for (const Tensor& input : {x, with_gaps(x), by_columns(x)}) CHECK(close(rms_norm(input, weight, 1e-3F), expected));
   CHECK_THROWS_WITH_AS((void)rms_norm(x, Tensor::zeros({6}), 0), "rms_norm: expected weight of shape [7], got [6]",
                        ShapeError);
-  CHECK_THROWS_AS((void)rms_norm(Tensor::zeros({7}), weight, 0), ShapeError);
+  CHECK_THROWS_AS((void)rms_norm(Tensor::zeros({}), weight, 0), ShapeError);
   CHECK_THROWS_AS((void)rms_norm(x, weight.to(DType::kBF16), 0), DTypeError);
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("silu_mul gates the second half with the first for every layout of its
   for (const Tensor& input : {gate_up, with_gaps(gate_up), by_columns(gate_up)})
     CHECK(close(silu_mul(input), expected));
   CHECK_THROWS_AS((void)silu_mul(Tensor::zeros({3, 9})), ShapeError);
-  CHECK_THROWS_AS((void)silu_mul(Tensor::zeros({10})), ShapeError);
+  CHECK_THROWS_AS((void)silu_mul(Tensor::zeros({})), ShapeError);
 }
 
 TEST_CASE("argmax looks at the first columns only and reports NaN") {
