@@ -8,6 +8,10 @@
 
 #include "speculative/draft.h"
 
+namespace minitorch::models {
+class CausalLM;
+}
+
 namespace minitorch::spec {
 
 class Drafter {
@@ -29,6 +33,10 @@ struct DrafterOptions {
   std::int32_t min_ngram = 1;
   // ngram: 1/branch_share of the nodes go to a second known continuation; 0: chains only.
   std::int32_t branch_share = 4;
+  // model: who proposes, and for whom; both are needed. The draft model outlives the drafter, and from now on generates
+  // no id that the target cannot generate (CausalLM::restrict_ids). They may be the same.
+  models::CausalLM* draft_model = nullptr;
+  const models::CausalLM* target_model = nullptr;
 };
 
 struct DrafterInfo {

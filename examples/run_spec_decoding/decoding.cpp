@@ -5,9 +5,49 @@
 #include <span>
 
 #include "examples/run_spec_decoding/interrupt.h"
+#include "minitorch/base/check.h"
 
 namespace minitorch::run_spec_decoding {
 namespace {
+
+// An error of the draft model; its folder is named already.
+class DraftError : public Error {
+ public:
+  using Error::Error;
+};
+
+// A drafter whose errors name the folder of its model.
+class NamedDrafter : public spec::Drafter {
+ public:
+  NamedDrafter(std::unique_ptr<spec::Drafter> drafter, std::string folder)
+      : drafter_(std::move(drafter)), folder_(std::move(folder)) {}
+
+  [[nodiscard]] std::string_view name() const override { return drafter_->name(); }
+  void reset() override { drafter_->reset(); }
+  void propose(std::span<const std::int32_t> history, std::int32_t budget, spec::Draft& draft) override {
+    try {
+      drafter_->propose(history, budget, draft);
+    } catch (const Error& error) {
+      fail<DraftError>("{}: {}", folder_, error.what());
+    }
+  }
+  void observe(std::span<const std::int32_t> history, const spec::Draft& draft, const spec::Verdict& verdict) override {
+    drafter_->observe(history, draft, verdict);
+  }
+
+ private:
+  std::unique_ptr<spec::Drafter> drafter_;
+  std::string folder_;
+};
+
+std::unique_ptr<spec::Drafter> make_drafter(ModelPair& models, const Options& options) {
+  spec::DrafterOptions drafter_options;
+  if (models.draft.has_value()) drafter_options.draft_model = models.draft->model.get();
+  drafter_options.target_model = models.target.model.get();
+  std::unique_ptr<spec::Drafter> drafter = spec::find_drafter(options.drafter).make(drafter_options);
+  if (!options.draft.has_value()) return drafter;
+  return std::make_unique<NamedDrafter>(std::move(drafter), options.draft->string());
+}
 
 std::vector<std::int32_t> end_tokens(const models::LoadedModel& loaded) {
   std::vector<std::int32_t> ids = loaded.config.eos_token_ids;
@@ -45,9 +85,11 @@ void compare(const Runs& runs, const std::vector<std::int32_t>& expected, Record
 
 }  // namespace
 
-Runs::Runs(models::LoadedModel& loaded, spec::Drafter* drafter, const spec::Verifier& verifier, const Options& options)
-    : generate_options_(generate_options(loaded, options)),
-      session_(*loaded.model, &loaded.tokenizer, drafter, verifier) {}
+Runs::Runs(models::LoadedModel& target, spec::Drafter* drafter, const spec::Verifier& verifier, const Options& options)
+    : folder_(options.target.string()),
+      generate_options_(generate_options(target, options)),
+      drafter_(drafter),
+      session_(*target.model, &target.tokenizer, drafter, verifier) {}
 
 void Runs::begin_prompt() {
   last_ = {};
@@ -57,15 +99,31 @@ void Runs::begin_prompt() {
 }
 
 void Runs::decode(const Prompt& prompt, bool measured, const spec::Session::Callback& callback) {
-  session_.reset();  // so that every run pays for the whole prompt
+  // Every run pays for the whole prompt, in the draft model too: that keeps what the next text shares with the last
+  // one, which is nothing once it has seen a text of one token.
+  session_.reset();
+  if (drafter_ != nullptr) {
+    drafter_->reset();
+    drafter_->observe(std::span(prompt.ids).first(1), {}, {});
+  }
   started_ = true;
-  spec::GenerateResult result = session_.generate(prompt.ids, generate_options_, callback);
+  spec::GenerateResult result = generate(prompt, callback);
   const bool aborted = result.finish_reason == spec::FinishReason::kAborted;
   if (aborted && !ids_.empty()) return;  // earlier runs are complete
   last_ = std::move(result);
   if (aborted) return;
   ids_.push_back(last_.ids);
   if (measured) measured_.push_back(last_.stats);
+}
+
+spec::GenerateResult Runs::generate(const Prompt& prompt, const spec::Session::Callback& callback) {
+  try {
+    return session_.generate(prompt.ids, generate_options_, callback);
+  } catch (const DraftError&) {
+    throw;
+  } catch (const Error& error) {
+    fail<Error>("{}: {}", folder_, error.what());
+  }
 }
 
 spec::GenerateResult Runs::summary() const {
@@ -78,12 +136,9 @@ spec::GenerateResult Runs::summary() const {
   return result;
 }
 
-Decoding::Decoding(models::LoadedModel& loaded, const Options& options)
-    : options_(options),
-      drafter_(spec::find_drafter(options.drafter).make({})),
-      verifier_(spec::find_verifier("greedy").make()),
-      plain_(loaded, nullptr, *verifier_, options) {
-  if (drafts()) speculative_.emplace(loaded, drafter_.get(), *verifier_, options);
+Decoding::Decoding(ModelPair& models, const Options& options, const spec::Verifier& verifier)
+    : options_(options), drafter_(make_drafter(models, options)), plain_(models.target, nullptr, verifier, options) {
+  if (drafts()) speculative_.emplace(models.target, drafter_.get(), verifier, options);
 }
 
 Record Decoding::decode(const Prompt& prompt, Report& report) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "examples/run_spec_decoding/loading.h"
 #include "examples/run_spec_decoding/options.h"
 #include "examples/run_spec_decoding/prompts.h"
 #include "examples/run_spec_decoding/record.h"
@@ -17,11 +18,11 @@ namespace minitorch::run_spec_decoding {
 // Runs of one kind over one prompt.
 class Runs {
  public:
-  Runs(models::LoadedModel& loaded, spec::Drafter* drafter, const spec::Verifier& verifier, const Options& options);
+  Runs(models::LoadedModel& target, spec::Drafter* drafter, const spec::Verifier& verifier, const Options& options);
 
   // Forgets the runs of the former prompt.
   void begin_prompt();
-  // Decodes once from an empty cache. What is not `measured` counts for the text only.
+  // Decodes once from empty caches. What is not `measured` counts for the text only.
   void decode(const Prompt& prompt, bool measured, const spec::Session::Callback& callback);
   // The last complete run's text with the median times; an interrupted one where none was completed.
   [[nodiscard]] spec::GenerateResult summary() const;
@@ -35,7 +36,11 @@ class Runs {
   void set_shown() { shown_ = true; }
 
  private:
+  [[nodiscard]] spec::GenerateResult generate(const Prompt& prompt, const spec::Session::Callback& callback);
+
+  std::string folder_;  // of the target: begins error messages
   spec::GenerateOptions generate_options_;
+  spec::Drafter* drafter_;
   spec::Session session_;
   spec::GenerateResult last_;
   std::vector<spec::GenerationStats> measured_;
@@ -46,9 +51,9 @@ class Runs {
 
 class Decoding {
  public:
-  Decoding(models::LoadedModel& loaded, const Options& options);
+  // All outlive it. Errors of a model name its folder.
+  Decoding(ModelPair& models, const Options& options, const spec::Verifier& verifier);
 
-  [[nodiscard]] const spec::Verifier& verifier() const { return *verifier_; }
   [[nodiscard]] bool drafts() const { return drafter_ != nullptr; }
   // Decodes in turn; the last run of each kind is streamed to the report. Ends early, with what there is, when
   // interrupted.
@@ -60,9 +65,8 @@ class Decoding {
   void report_interrupted(Report& report);
 
   const Options& options_;
-  std::unique_ptr<spec::Drafter> drafter_;
-  std::unique_ptr<spec::Verifier> verifier_;
-  std::optional<Runs> speculative_;  // with a drafter
+  std::unique_ptr<spec::Drafter> drafter_;  // null: plain decoding only
+  std::optional<Runs> speculative_;         // with a drafter
   Runs plain_;
 };
 

@@ -53,6 +53,8 @@ void add_info(Json& json, const RunInfo& info) {
   json["verifier"] = info.verifier.name();
   json["lossless"] = info.verifier.lossless();
   json["reproducible"] = info.verifier.same_text_as_plain();
+  json["target"] = info.options.target.string();
+  json["draft"] = info.options.draft.has_value() ? Json(info.options.draft->string()) : Json(nullptr);
   json["drafter"] = info.options.drafter;
   json["gamma"] = info.options.gamma;
   json["repeat"] = info.options.repeat;
@@ -101,7 +103,8 @@ std::string to_json(std::span<const Record> records, const RunInfo& info) {
   } else {
     json = record_json(records.front(), info);
   }
-  return json.dump(1, ' ', /*ensure_ascii=*/false) + "\n";
+  // The names of folders may be no UTF-8.
+  return json.dump(1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace minitorch::run_spec_decoding

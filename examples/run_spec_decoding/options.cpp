@@ -10,14 +10,19 @@
 #include <CLI/CLI.hpp>
 
 #include "examples/common/program.h"
+#include "minitorch/base/check.h"
 #include "minitorch/base/utf8.h"
+#include "models/embedded_pair.h"
 #include "speculative/drafter.h"
 
 namespace minitorch::run_spec_decoding {
 namespace {
 
 constexpr const char* kExamples = R"(Examples:
+  run_spec_decoding                                  a sample prompt, decoded by the embedded pair of models
+  run_spec_decoding --prompt "Mia had 5 pens. Mia lost 2 pens. How many pens does Mia have now?" --trace
   run_spec_decoding --target MODEL --prompt "What is 12 * 7 + 5?"
+  run_spec_decoding --target MODEL --draft SMALLER_MODEL --gamma 6 --prompt "What is 12 * 7 + 5?"
   run_spec_decoding --target MODEL --raw --prompt "Once upon a time" --max-new-tokens 64 --json result.json
   run_spec_decoding --target MODEL --prompts questions.jsonl --warmup 1 --repeat 5
 
@@ -32,7 +37,7 @@ constexpr std::int32_t kMaxRuns = 1'000'000;
 
 // Values as they are typed, before they are checked.
 struct Raw {
-  std::string target, prompt, prompt_file, prompts_file, system, json;
+  std::string target, draft, drafter, prompt, prompt_file, prompts_file, system, json;
   std::string dtype = "auto";
   std::string temperature = "0";
   bool no_baseline = false;
@@ -42,7 +47,7 @@ std::string drafter_help() {
   std::string help = "Who drafts:";
   for (const spec::DrafterInfo& info : spec::drafters()) help += fmt::format(" {} ({}),", info.name, info.summary);
   help.back() = '.';
-  return help;
+  return help + " Default: model with --draft or the embedded pair, ngram with --target alone";
 }
 
 // An option with a whole number as value.
@@ -55,9 +60,13 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, std::int32_t& va
 }
 
 void add_input_options(CLI::App& app, Options& options, Raw& raw) {
-  app.add_option("--target", raw.target, "Folder of the model: config.json, tokenizer.json, *.safetensors")
+  app.add_option("--target", raw.target,
+                 "Folder of the model: config.json, tokenizer.json, *.safetensors; default: the embedded pair")
       ->type_name("DIR");
-  app.add_option("--prompt", raw.prompt, "The prompt")->type_name("TEXT");
+  app.add_option("--draft", raw.draft,
+                 "Folder of a smaller model with the target's tokens, which drafts; goes with --target")
+      ->type_name("DIR");
+  app.add_option("--prompt", raw.prompt, "The prompt; without any, a sample prompt is decoded")->type_name("TEXT");
   app.add_option("--prompt-file", raw.prompt_file,
                  "Read the prompt from a file, - for stdin; a newline at its end is not part of it, all else is")
       ->type_name("FILE");
@@ -68,7 +77,7 @@ void add_input_options(CLI::App& app, Options& options, Raw& raw) {
 }
 
 void add_decoding_options(CLI::App& app, Options& options, Raw& raw) {
-  app.add_option("--drafter", options.drafter, drafter_help())->type_name("NAME")->capture_default_str();
+  app.add_option("--drafter", raw.drafter, drafter_help())->type_name("NAME");
   add_number(app, "--gamma", options.gamma, 1, INT32_MAX,
              "Most draft tokens per target pass; --drafter none decodes plainly")
       ->default_str(std::to_string(options.gamma));
@@ -145,14 +154,42 @@ void check_files(const Options& options) {
 void check_texts(const Options& options) {
   const int sources =
       int{options.prompt.has_value()} + int{options.prompt_file.has_value()} + int{options.prompts_file.has_value()};
-  expect(!options.target.empty(),
-         "--target DIR is missing: a model folder with config.json, tokenizer.json and *.safetensors");
-  expect(sources == 1, "expected one of --prompt, --prompt-file and --prompts, got {}",
-         sources == 0 ? "none" : "several");
+  expect(sources <= 1, "expected one of --prompt, --prompt-file and --prompts, got several");
   expect(!options.raw || !options.system.has_value(), "--system has no place in a --raw prompt");
   expect(is_valid_utf8(options.system.value_or("")), "--system: expected UTF-8 text");
   for (const std::string& stop : options.stop_strings) {
     expect(!stop.empty() && is_valid_utf8(stop), "--stop: expected some UTF-8 text, got '{}'", stop);
+  }
+}
+
+// Who drafts for whom, as far as the command line says so.
+void choose_models(Options& options, const CLI::App& app, const Raw& raw) {
+  const bool has_target = app.count("--target") > 0;
+  const bool has_draft = app.count("--draft") > 0;
+  for (const auto& [name, value] : {std::pair("--target", &raw.target), std::pair("--draft", &raw.draft)}) {
+    expect(app.count(name) == 0 || !value->empty(), "{}: expected a model folder, got ''", name);
+  }
+  expect(has_target || !has_draft, "--draft: expected --target DIR too, got none");
+  options.drafter = has_draft || !has_target ? "model" : "ngram";
+  if (app.count("--drafter") > 0) options.drafter = raw.drafter;
+  check_drafter(options.drafter);
+  const bool is_model = options.drafter == "model";
+  expect(!has_draft || is_model, "--draft: goes with --drafter model, got --drafter {}", options.drafter);
+  expect(!has_target || has_draft || !is_model,
+         "--drafter model: expected --draft DIR, the folder of a smaller model with the target's tokens, got none");
+  options.target = raw.target;
+  if (has_draft) options.draft = raw.draft;
+}
+
+// What choose_models left open: the last step, so that an absent pair hides no mistake in the command line.
+void fill_in_embedded_pair(Options& options) {
+  if (!options.target.empty()) return;
+  try {
+    const std::filesystem::path pair = models::find_embedded_pair();
+    options.target = pair / "target";
+    if (options.drafter == "model") options.draft = pair / "draft";
+  } catch (const Error& error) {
+    fail<Error>("{}; --target DIR gives a model of your own", error.what());
   }
 }
 
@@ -187,7 +224,6 @@ Options parse_options(int argc, const char* const* argv) {
   parse_command_line(app, static_cast<int>(arguments.size()), arguments.data(),
                      std::string(kExamples) + "\n\n" + kEnvironmentHelp);
 
-  options.target = raw.target;
   options.prompt = given(app, "--prompt", raw.prompt);
   options.prompt_file = given(app, "--prompt-file", raw.prompt_file);
   options.prompts_file = given(app, "--prompts", raw.prompts_file);
@@ -196,9 +232,10 @@ Options parse_options(int argc, const char* const* argv) {
   options.baseline = !raw.no_baseline;
   options.dtype = dtype_of(raw.dtype);
   check_temperature(raw.temperature);
-  check_drafter(options.drafter);
+  choose_models(options, app, raw);
   check_texts(options);
   check_files(options);
+  fill_in_embedded_pair(options);
   return options;
 }
 

@@ -12,10 +12,12 @@
 namespace minitorch::run_spec_decoding {
 
 struct Options {
+  // Where no folder is given, those of the embedded pair.
   std::filesystem::path target;
-  std::string drafter = "ngram";
+  std::optional<std::filesystem::path> draft;  // with drafter "model", and only then
+  std::string drafter;
   std::int32_t gamma = 4;
-  // Exactly one of the three is given.
+  // At most one of the three is given; without any it is kSamplePrompt.
   std::optional<std::string> prompt;
   std::optional<std::string> prompt_file;  // "-": stdin
   std::optional<std::string> prompts_file;
@@ -31,9 +33,13 @@ struct Options {
   std::int32_t warmup = 0;
   bool trace = false;
   std::optional<std::filesystem::path> json;
+
+  [[nodiscard]] bool has_prompt() const {
+    return prompt.has_value() || prompt_file.has_value() || prompts_file.has_value();
+  }
 };
 
-// Throws UsageError where the command line makes no sense.
+// Throws UsageError where the command line makes no sense, Error where it names no model and there is no embedded pair.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);
 
 }  // namespace minitorch::run_spec_decoding

@@ -79,10 +79,9 @@ std::string chat_text(const models::ChatTemplate& chat, const Options& options, 
 
 std::vector<Prompt> read_prompts(const Options& options) {
   if (options.prompts_file.has_value()) return read_prompt_lines(*options.prompts_file);
-  std::vector<Prompt> prompts;
-  prompts.push_back(options.prompt.has_value() ? make_prompt(*options.prompt, "--prompt")
-                                               : read_prompt_file(*options.prompt_file));
-  return prompts;
+  if (options.prompt_file.has_value()) return {read_prompt_file(*options.prompt_file)};
+  if (options.prompt.has_value()) return {make_prompt(*options.prompt, "--prompt")};
+  return {make_prompt(std::string(kSamplePrompt), "sample prompt")};
 }
 
 void encode_prompts(std::vector<Prompt>& prompts, const Options& options, const models::LoadedModel& loaded) {

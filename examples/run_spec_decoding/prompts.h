@@ -3,11 +3,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "examples/run_spec_decoding/options.h"
 
 namespace minitorch::run_spec_decoding {
+
+// What is decoded when no prompt is given; the README shows it.
+inline constexpr std::string_view kSamplePrompt =
+    "Noah had 37 apples. Amy gave Noah 45 apples. Then Noah ate 18 apples. How many apples does Noah have now?";
 
 struct Prompt {
   std::string text;

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "minitorch/base/utf8.h"
+
 namespace minitorch::run_spec_decoding {
 namespace {
 
@@ -40,6 +42,8 @@ std::string_view colour_of(spec::TokenOrigin origin) {
   }
   return {};
 }
+
+void write_title(std::string_view title) { write(fmt::format("{}\n{}\n", title, std::string(title.size(), '-'))); }
 
 void write_figure(std::string_view name, std::string_view value) { write(fmt::format("  {:<16}{}\n", name, value)); }
 
@@ -84,11 +88,31 @@ std::string identity(const Record& record) {
   return fmt::format("no (first difference at token {})", record.first_difference.value_or(0));
 }
 
+// "tiny_r1/draft": a folder and the one above it.
+std::string short_name(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::absolute(folder, error).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();  // "a/b/"
+  return printable((path.parent_path().filename() / path.filename()).string(), 120);
+}
+
+// Measured runs of each kind that every record has.
+int runs_of(std::span<const Record> records) {
+  const auto fewest = std::min_element(records.begin(), records.end(),
+                                       [](const Record& a, const Record& b) { return a.repeat < b.repeat; });
+  return fewest == records.end() ? 0 : fewest->repeat;
+}
+
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) != 0; }
 
 }  // namespace
 
 Report::Report(bool drafts, bool trace) : drafts_(drafts), trace_(trace) {}
+
+void Report::sample_prompt(std::string_view text) const {
+  write_title("Sample prompt");
+  write_now(fmt::format("{}\n\n", text));
+}
 
 void Report::begin_prompt(const std::string& origin, std::size_t index, std::size_t count) const {
   if (count > 1)
@@ -101,7 +125,8 @@ void Report::progress(Section section, int run, int num_runs) const {
 
 void Report::begin(Section section) {
   streamed_bytes_ = 0;
-  write_now(fmt::format("{}\n{}\n", title_of(section), std::string(title_of(section).size(), '-')));
+  write_title(title_of(section));
+  std::fflush(stdout);
 }
 
 void Report::token(Section section, const spec::TokenEvent& event) {
@@ -135,19 +160,27 @@ void Report::verdict(const Record& record) const {
 void Report::totals(std::span<const Record> records) const {
   const Totals totals = sum_of(records);
   const Section first = drafts_ ? Section::kSpeculative : Section::kBaseline;
-  write_now(fmt::format("\n== Totals of {} prompts\n\n{}\n", records.size(), title_of(first)));
+  write(fmt::format("\n== Totals of {} prompts\n\n", records.size()));
+  if (const int runs = runs_of(records); runs > 1) {
+    write(fmt::format("Times are sums over the prompts of medians of {} runs.\n\n", runs));
+  }
+  write_now(fmt::format("{}\n", title_of(first)));
   write_stats(first, totals.speculative);
   if (!totals.baseline.has_value() || !drafts_) return;
   write("\nTarget AR\n");
   write_stats(Section::kBaseline, *totals.baseline);
-  write(totals.speedup.has_value() ? fmt::format("\nspeed-up: {:.2f}x\n", *totals.speedup) : "\nspeed-up: n/a\n");
+  write(fmt::format("\ndecode time: speculative {}, plain {}\n", duration(totals.speculative.decode_s),
+                    duration(totals.baseline->decode_s)));
+  write(totals.speedup.has_value() ? fmt::format("speed-up: {:.2f}x\n", *totals.speedup) : "speed-up: n/a\n");
   const std::size_t different = totals.compared - totals.identical;
   write_now(totals.compared == 0 ? "identical: n/a\n"
             : different == 0     ? "identical: yes\n"
                              : fmt::format("identical: no ({} of {} prompts differ)\n", different, totals.compared));
 }
 
-void Report::machine(std::string_view isa, int threads) const {
+void Report::setting(const Options& options, std::string_view isa, int threads) const {
+  const std::string draft = options.draft.has_value() ? fmt::format(" {}", short_name(*options.draft)) : "";
+  write(fmt::format("target: {}\ndrafter: {}{}\n", short_name(options.target), options.drafter, draft));
   write_now(fmt::format("kernels: {}, {} {}\n", isa, threads, threads == 1 ? "thread" : "threads"));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "examples/run_spec_decoding/options.h"
 #include "examples/run_spec_decoding/record.h"
 #include "speculative/session.h"
 
@@ -19,6 +20,8 @@ class Report {
   // origin.
   Report(bool drafts, bool trace);
 
+  // The prompt of a run that was given none.
+  void sample_prompt(std::string_view text) const;
   void begin_prompt(const std::string& origin, std::size_t index, std::size_t count) const;
   // A line on stderr while silent runs go on, when it is a terminal.
   void progress(Section section, int run, int num_runs) const;
@@ -29,8 +32,8 @@ class Report {
   void end(Section section, const spec::GenerateResult& result, int num_measured);
   void verdict(const Record& record) const;
   void totals(std::span<const Record> records) const;
-  // Closes the report with what it ran on.
-  void machine(std::string_view isa, int threads) const;
+  // Closes the report with the models and what they ran on.
+  void setting(const Options& options, std::string_view isa, int threads) const;
 
  private:
   bool drafts_;

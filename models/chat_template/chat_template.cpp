@@ -6,6 +6,7 @@
 #include "minitorch/base/check.h"
 #include "minitorch/base/utf8.h"
 #include "models/chat_template/deepseek_template.h"
+#include "models/chat_template/tiny_r1_template.h"
 #include "models/tokenizer/tokenizer.h"
 
 namespace minitorch::models {
@@ -15,7 +16,7 @@ namespace {
 using MakeTemplate = std::unique_ptr<ChatTemplate> (*)(std::string_view text, const std::string& bos_token);
 
 // Asked in this order; one that takes any text belongs at the end.
-constexpr MakeTemplate kKinds[] = {make_deepseek_template};
+constexpr MakeTemplate kKinds[] = {make_deepseek_template, make_tiny_r1_template};
 
 }  // namespace
 
@@ -25,8 +26,9 @@ std::unique_ptr<ChatTemplate> make_chat_template(const Tokenizer& tokenizer) {
   for (const MakeTemplate make : kKinds) {
     if (std::unique_ptr<ChatTemplate> made = make(text, tokenizer.bos_token())) return made;
   }
-  fail<Error>("chat template: expected one of the known ones (DeepSeek R1 distills, DeepSeek V3), got \"{}\"",
-              printable(text, 60));
+  fail<Error>(
+      "chat template: expected one of the known ones (DeepSeek R1 distills, DeepSeek V3, the tiny R1 pair), got \"{}\"",
+      printable(text, 60));
 }
 
 }  // namespace minitorch::models

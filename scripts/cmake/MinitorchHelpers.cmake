@@ -71,8 +71,9 @@ function(mt_find_and_link target library header debian_package)
   target_include_directories(${target} SYSTEM ${scope} ${${prefix}_INCLUDE})
 endfunction()
 
-# mt_add_programs(folder LIBRARIES lib...): one program per folder/<name>/main.cpp, with all .cpp files beside it. Files
-# in folder/common serve all of them. The target `programs` builds them all.
+# mt_add_programs(folder LIBRARIES lib...): one program per folder/<name>/main.cpp. All .cpp files beside it become the
+# library <name>_parts, which tests may link too. Files in folder/common serve all programs. The target `programs`
+# builds them all.
 function(mt_add_programs folder)
   cmake_parse_arguments(ARG "" "" "LIBRARIES" ${ARGN})
   file(GLOB common CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/common/*.cpp)
@@ -86,8 +87,14 @@ function(mt_add_programs folder)
   foreach(main IN LISTS mains)
     cmake_path(GET main PARENT_PATH program_folder)
     cmake_path(GET program_folder FILENAME program)
-    file(GLOB sources CONFIGURE_DEPENDS ${program_folder}/*.cpp)
-    add_executable(${program} ${sources})
+    file(GLOB parts CONFIGURE_DEPENDS ${program_folder}/*.cpp)
+    list(REMOVE_ITEM parts ${main})
+    add_executable(${program} ${main})
+    if(parts)
+      add_library(${program}_parts STATIC ${parts})
+      target_link_libraries(${program}_parts PUBLIC ${ARG_LIBRARIES})
+      target_link_libraries(${program} PRIVATE ${program}_parts)
+    endif()
     target_link_libraries(${program} PRIVATE ${ARG_LIBRARIES})
     set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
     add_dependencies(programs ${program})

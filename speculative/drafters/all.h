@@ -7,6 +7,7 @@
 
 namespace minitorch::spec {
 
+[[nodiscard]] std::unique_ptr<Drafter> make_model_drafter(const DrafterOptions& options);
 [[nodiscard]] std::unique_ptr<Drafter> make_ngram_drafter(const DrafterOptions& options);
 [[nodiscard]] std::unique_ptr<Drafter> make_no_drafter(const DrafterOptions& options);
 

@@ -9,6 +9,7 @@ namespace minitorch::spec {
 namespace {
 
 constexpr std::array kDrafters = {
+    DrafterInfo{"model", "a draft model: proposes what it would say itself", make_model_drafter},
     DrafterInfo{"ngram", "prompt look-up: repeats what followed the same tokens earlier", make_ngram_drafter},
     DrafterInfo{"none", "no drafting: plain decoding", make_no_drafter},
 };

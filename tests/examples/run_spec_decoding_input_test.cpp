@@ -40,10 +40,8 @@ void set_config(const fs::path& folder, const char* key, const json& value) {
 }  // namespace
 
 TEST_CASE("a command line that makes no sense is a usage error that names the option") {
-  refused({}, kUsage, "--target");
-  refused({"--prompt", "a"}, kUsage, "--target DIR is missing: a model folder");
-  refused(tiny_run({}), kUsage, "--prompt");
-  refused(tiny_run({"--prompt", "a", "--prompt-file", "-"}), kUsage, "--prompt-file");
+  refused(tiny_run({"--prompt", "a", "--prompt-file", "-"}), kUsage,
+          "expected one of --prompt, --prompt-file and --prompts, got several");
   refused(tiny_run({"--prompt", "a", "--no-such-option"}), kUsage, "--no-such-option");
   refused(tiny_run({"--prompt", "a", "stray"}), kUsage, "stray");
   refused(tiny_run({"--first", "x", "--second"}), kUsage, "unknown argument '--first' (see --help)\n");

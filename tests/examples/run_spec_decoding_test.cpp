@@ -236,16 +236,21 @@ TEST_CASE("--prompts gives one record per line, equal to single runs, and totals
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "prompts.jsonl").string();
   write_file(file, "{\"prompt\": \"abcab\"}\n\n{\"id\": 7, \"prompt\": \"cdcdc\"}\r\n{\"prompt\": \"f\"}");
-  const json result = run_to_json(tiny_run({"--prompts", file}));
+  const json result = run_to_json(tiny_run({"--prompts", file, "--repeat", "3", "--ignore-eos"}));
   REQUIRE(result["records"].size() == 3);
   const std::vector<std::string> prompts{"abcab", "cdcdc", "f"};
   std::int64_t tokens = 0;
   std::int64_t proposed = 0;
+  double spec_decode_s = 0.0;
+  double plain_decode_s = 0.0;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     const json& record = result["records"][i];
+    spec_decode_s += record["speculative"]["decode_s"].get<double>();
+    plain_decode_s += record["baseline"]["decode_s"].get<double>();
     CHECK(contains_all(keys_of(record), kRecordKeys));
     CHECK(record["prompt"] == prompts[i]);
-    CHECK(record["speculative"]["ids"] == run_to_json(tiny_run({"--prompt", prompts[i]}))["speculative"]["ids"]);
+    CHECK(record["speculative"]["ids"] ==
+          run_to_json(tiny_run({"--prompt", prompts[i], "--ignore-eos"}))["speculative"]["ids"]);
     tokens += record["speculative"]["tokens"].get<std::int64_t>();
     proposed += record["speculative"]["proposed"].get<std::int64_t>();
   }
@@ -257,9 +262,19 @@ TEST_CASE("--prompts gives one record per line, equal to single runs, and totals
         doctest::Approx(double(tokens - 3) / totals["speculative"]["target_passes"].get<double>()));
   CHECK(totals["identical"] == true);
   CHECK(totals["identical_prompts"] == 3);
-  const ProgramResult shown = run_program(kSpecDecoding, tiny_run({"--prompts", file}));
+  CHECK(totals["speculative"]["decode_s"].get<double>() == doctest::Approx(spec_decode_s));
+  CHECK(totals["baseline"]["decode_s"].get<double>() == doctest::Approx(plain_decode_s));
+  CHECK(totals["speedup"].get<double>() == doctest::Approx(plain_decode_s / spec_decode_s));
+  CHECK(totals["speculative"]["acceptance_rate"].get<double>() ==
+        doctest::Approx(totals["speculative"]["accepted"].get<double>() / double(proposed)));
+  const ProgramResult shown = run_program(kSpecDecoding, tiny_run({"--prompts", file, "--repeat", "3"}));
   CHECK(shown.out.find("Prompt 2 of 3") != std::string::npos);
-  CHECK(shown.out.find("Totals of 3 prompts") != std::string::npos);
+  const std::string shown_totals = shown.out.substr(shown.out.find("Totals of 3 prompts"));
+  for (const char* part : {"sums over the prompts of medians of 3 runs", "acceptance rate ",
+                           "decode time: speculative ", ", plain ", "speed-up: ", "identical: yes"}) {
+    CAPTURE(part);
+    CHECK(shown_totals.find(part) != std::string::npos);
+  }
 }
 
 TEST_CASE("--trace colours accepted tokens green and corrections red, in the speculative section only") {
@@ -277,10 +292,10 @@ TEST_CASE("--trace colours accepted tokens green and corrections red, in the spe
 TEST_CASE("--help names every option and --version the build, both with exit code 0") {
   const ProgramResult help = run_program(kSpecDecoding, {"--help"});
   CHECK(help.exit_code == 0);
-  for (const char* option : {"--target", "--drafter", "--gamma",          "--prompt", "--prompt-file", "--prompts",
-                             "--system", "--raw",     "--max-new-tokens", "--stop",   "--ignore-eos",  "--temperature",
-                             "--dtype",  "--threads", "--no-baseline",    "--repeat", "--warmup",      "--trace",
-                             "--json",   "--version", "MINITORCH_ISA"}) {
+  for (const char* option : {"--target",      "--draft ", "--drafter", "--gamma",          "--prompt", "--prompt-file",
+                             "--prompts",     "--system", "--raw",     "--max-new-tokens", "--stop",   "--ignore-eos",
+                             "--temperature", "--dtype",  "--threads", "--no-baseline",    "--repeat", "--warmup",
+                             "--trace",       "--json",   "--version", "MINITORCH_ISA"}) {
     CAPTURE(option);
     CHECK(help.out.find(option) != std::string::npos);
   }

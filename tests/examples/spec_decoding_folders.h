@@ -16,17 +16,25 @@ namespace minitorch::test {
 
 inline constexpr const char* kSpecDecoding = "run_spec_decoding";
 
-// A random-weight model of context 64 with the tiny tokenizer. The seed is one whose text repeats itself a little, and
-// not only, and whose f32 and bf16 weights soon part.
+// The ids of the tiny tokenizer; a model may have more rows.
+inline constexpr std::int64_t kTinyIds = 20;
+// Its text repeats itself a little, and not only, and f32 and bf16 weights soon part.
+inline constexpr std::uint64_t kTinySeed = 13;
+
+// A random-weight model of context 64 with the tiny tokenizer.
+inline void write_tiny_model(const std::filesystem::path& folder, std::uint64_t seed, std::int64_t vocab_size) {
+  RandomModelShape shape;
+  shape.vocab_size = vocab_size;
+  shape.max_position_embeddings = 64;
+  std::filesystem::create_directories(folder);
+  write_random_checkpoint(folder, shape, seed);
+  write_file(folder / "tokenizer.json", kTinyTokenizer);
+}
+
 class TinyModelFolder {
  public:
-  static constexpr std::uint64_t kSeed = 13;
-  TinyModelFolder() {
-    RandomModelShape shape;
-    shape.vocab_size = 20;
-    shape.max_position_embeddings = 64;
-    write_random_checkpoint(path(), shape, kSeed);
-    write_file(path() / "tokenizer.json", kTinyTokenizer);
+  explicit TinyModelFolder(std::uint64_t seed = kTinySeed, std::int64_t vocab_size = kTinyIds) {
+    write_tiny_model(path(), seed, vocab_size);
   }
   [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
 
@@ -37,6 +45,12 @@ class TinyModelFolder {
 // The tiny model, written once per test program.
 inline std::string tiny_model() {
   static const TinyModelFolder folder;
+  return folder.path().string();
+}
+
+// Another tiny model with the same tokens, which often proposes what the first one would not say.
+inline std::string tiny_draft() {
+  static const TinyModelFolder folder(kTinySeed + 1);
   return folder.path().string();
 }
 

@@ -4,17 +4,19 @@
 #include "minitorch/base/error.h"
 #include "speculative/drafters/replay.h"
 #include "tests/speculative/helpers.h"
+#include "tests/support/scripted_model.h"
 
 using namespace minitorch;
 using namespace minitorch::spec;
 
 TEST_CASE("every registered drafter is found by its name, and its product carries it") {
-  CHECK(drafters().size() >= 2);
+  CHECK(drafters().size() >= 3);
+  test::ScriptedModel model = test::ScriptedModel::markov2(16, 64, 1);
   for (const DrafterInfo& info : drafters()) {
     CAPTURE(info.name);
     CHECK(&find_drafter(info.name) == &info);
     CHECK_FALSE(info.summary.empty());
-    const auto drafter = info.make({});
+    const auto drafter = info.make({.draft_model = &model, .target_model = &model});
     if (drafter != nullptr) CHECK(drafter->name() == info.name);
   }
   CHECK(find_drafter("none").make({}) == nullptr);
