@@ -7,7 +7,9 @@ namespace minitorch::autograd {
 
 struct BackwardOptions {
   bool retain_graph = false;  // keep what was saved, so that the graph can be walked again
-  bool create_graph = false;  // record the backward pass itself, for second derivatives; implies retain_graph
+  // Record the backward pass itself, for second derivatives; implies retain_graph. Then grad() of a leaf has a history
+  // that ends in that leaf: take it and call set_grad({}), or the two keep each other alive.
+  bool create_graph = false;
 };
 
 // Adds d(sum of output * gradient)/d(leaf) to grad() of every leaf that requires a gradient. `gradient` has the

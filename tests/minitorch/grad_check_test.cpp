@@ -78,6 +78,7 @@ std::vector<Tensor> gradients(const Case& test_case, DType dtype, bool create_gr
   std::vector<Tensor> result;
   for (const Tensor& input : inputs) {
     result.push_back(input.grad().defined() ? input.grad().detach() : Tensor::zeros(input.shape(), dtype));
+    if (input.requires_grad()) input.set_grad({});  // under create_graph it has a history that ends in the input itself
   }
   return result;
 }
