@@ -67,7 +67,7 @@ TEST_CASE("the target solves most unseen problems of one and two steps, whatever
   for (const std::uint64_t seed : {1000, 1001}) {
     CAPTURE(seed);
     const Accuracy accuracy =
-        measure_accuracy(*target().model, target().tokenizer, questions(seed, full_tests() ? 500 : 60), kMaxNewTokens);
+        measure_accuracy(*target().model, target().tokenizer, questions(seed, full_tests() ? 500 : 30), kMaxNewTokens);
     CHECK(share(accuracy.all) >= 0.7);
   }
 }
@@ -83,7 +83,7 @@ TEST_CASE("the target solves at least half of the problems written by hand") {
 
 TEST_CASE("the target accepts between half and 95 % of the draft's tokens, and the text stays its own") {
   const Acceptance acceptance = measure_acceptance(*target().model, *draft().model, target().tokenizer,
-                                                   questions(2000, full_tests() ? 100 : 25), 4, kMaxNewTokens);
+                                                   questions(2000, full_tests() ? 100 : 12), 4, kMaxNewTokens);
   REQUIRE(acceptance.proposed > 0);
   const double rate = static_cast<double>(acceptance.accepted) / static_cast<double>(acceptance.proposed);
   CHECK(rate > 0.5);
@@ -92,7 +92,7 @@ TEST_CASE("the target accepts between half and 95 % of the draft's tokens, and t
 }
 
 TEST_CASE("with the pair every drafter and draft length gives the text of plain decoding") {
-  const auto asked = questions(3000, full_tests() ? 200 : 8);
+  const auto asked = questions(3000, full_tests() ? 200 : 4);
   const auto plain = decode_all(asked, nullptr, 0);
   spec::DrafterOptions options;
   options.draft_model = draft().model.get();

@@ -198,6 +198,12 @@ TEST_CASE("matmul conforms to the reference beyond one block of rows, columns an
   check_conformance<float>({487, 1031, 37, Layout::kSpread, Layout::kSpread, 1, false, 1, 0, 4});
 }
 
+TEST_CASE("matmul conforms to the reference with fewer rows and columns than threads") {
+  check_both_types({3, 3, 20000, Layout::kRows, Layout::kRows, 1, false, 0, 0, 4});
+  check_both_types({1, 3000, 50, Layout::kTransposed, Layout::kRows, 1, true, 0, 0, 4});
+  check_both_types({2, 2, 9000, Layout::kRows, Layout::kTransposed, 5, false, 0, 0, 4});
+}
+
 TEST_CASE("matmul conforms to the reference at the shapes of a training step") {
   check_conformance<float>({256, 704, 256, Layout::kRows, Layout::kTransposed, 1, false, 0, 0, 2});  // y = x W^T
   check_conformance<float>({256, 256, 704, Layout::kRows, Layout::kRows, 1, true, 0, 0, 2});         // dx = dy W
