@@ -116,13 +116,15 @@ void matmul(const Context& context, const MatmulArgs& args) {
     const Range tasks = part_of(all.batches * parts, worker, count);
     for (std::int64_t task = tasks.begin; task < tasks.end; ++task) {
       const std::int64_t batch = task / parts;
+      const Range rows = part_of(all.rows, static_cast<int>(task % parts / grid.cols), static_cast<int>(grid.rows));
       const Range panels =
           part_of((all.cols + 15) / 16, static_cast<int>(task % grid.cols), static_cast<int>(grid.cols));
+      if (rows.begin == rows.end) continue;
       matmul_part({all,
                    static_cast<const float*>(all.a) + batch * all.a_batch,
                    static_cast<const float*>(all.b) + batch * all.b_batch,
                    static_cast<float*>(all.c) + batch * all.c_batch,
-                   part_of(all.rows, static_cast<int>(task % parts / grid.cols), static_cast<int>(grid.rows)),
+                   rows,
                    {panels.begin * 16, smaller(panels.end * 16, all.cols)},
                    scratch,
                    scratch + left_floats});
