@@ -7,7 +7,8 @@
 
 namespace minitorch::models {
 
-// The folder that holds `target` and `draft`, whatever the working folder is. Throws Error that lists where it looked.
+// The folder that holds `target` and `draft`, whatever the working folder is. Where MINITORCH_MODELS is set it is that
+// one or none. Throws Error that lists where it looked.
 [[nodiscard]] std::filesystem::path find_embedded_pair();
 
 // Where find_embedded_pair looks, in this order: $MINITORCH_MODELS (the folder itself, or one above it),

@@ -38,7 +38,8 @@ extern "C" void on_interrupt(int) { stop_requested = true; }
 std::filesystem::path model_folder(const Options& options, std::string_view name) { return options.folder / name; }
 
 bool is_finished(const Options& options, std::string_view name) {
-  return std::filesystem::exists(model_folder(options, name) / "config.json");
+  const std::filesystem::path folder = model_folder(options, name);
+  return std::filesystem::exists(folder / "config.json") && std::filesystem::exists(folder / "model.safetensors");
 }
 
 void make_tokenizer(const Options& options) {
@@ -68,8 +69,11 @@ TrainOptions train_options(const Options& options, std::string_view name) {
   return {.steps = options.steps,
           .peak_lr = options.lr,
           .floor_lr = options.lr / 10.0,
+          .warmup = std::min<std::int64_t>(100, options.steps),
           .stop_after = options.stop_after,
-          .checkpoint = options.work / fmt::format("{}_checkpoint.safetensors", name)};
+          .checkpoint = options.work / fmt::format("{}_checkpoint.safetensors", name),
+          .recipe = fmt::format("seed {}, {} steps of {} tokens, learning rate {}, {} tokens", options.seed,
+                                options.steps, options.batch_tokens, options.lr, options.vocab_size)};
 }
 
 // Trains a model and writes its folder; false when it stopped before the end.
@@ -77,7 +81,13 @@ bool train_model(const Options& options, std::string_view name, const models::To
                  models::TrainableDecoder& model, const Loss& loss) {
   fmt::print("{}\n", to_string(model));
   const Batches batches(tokenizer, options.seed, options.batch_tokens);
-  if (!train(model, batches, loss, train_options(options, name), stop_requested, make_report(options, name))) {
+  std::signal(SIGINT, on_interrupt);  // a checkpoint is written first; the other stages end at once
+  std::signal(SIGTERM, on_interrupt);
+  const bool finished =
+      train(model, batches, loss, train_options(options, name), stop_requested, make_report(options, name));
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  if (!finished) {
     fmt::print("{}: stopped; run again to go on\n", name);
     return false;
   }
@@ -87,7 +97,10 @@ bool train_model(const Options& options, std::string_view name, const models::To
 }
 
 bool train_target(const Options& options) {
-  if (is_finished(options, "target")) return true;
+  if (is_finished(options, "target")) {
+    fmt::print("target: finished in {}\n", model_folder(options, "target").string());
+    return true;
+  }
   const auto tokenizer = models::Tokenizer::from_directory(model_folder(options, "target"));
   models::TrainableDecoder model(target_config(tokenizer), options.seed);
   return train_model(options, "target", tokenizer, model, [&](const Batch& batch) {
@@ -104,7 +117,10 @@ void copy_tokenizer(const Options& options) {
 }
 
 bool train_draft(const Options& options) {
-  if (is_finished(options, "draft")) return true;
+  if (is_finished(options, "draft")) {
+    fmt::print("draft: finished in {}\n", model_folder(options, "draft").string());
+    return true;
+  }
   MT_CHECK(is_finished(options, "target"), "draft: expected a finished target in {}", options.folder.string());
   const auto tokenizer = models::Tokenizer::from_directory(model_folder(options, "target"));
   models::TrainableDecoder teacher(target_config(tokenizer), options.seed);
@@ -183,8 +199,6 @@ int run(int argc, const char* const* argv) {
   ThreadPool threads(options.threads);
   const Runtime runtime{.table = &kernels::best_cpu_table(), .threads = &threads};
   const ExecutionScope scope({.runtime = runtime});
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
   const bool all = options.stage == "all";
   if (all || options.stage == "tokenizer") make_tokenizer(options);
   if ((all || options.stage == "target") && !train_target(options)) return kExitOk;

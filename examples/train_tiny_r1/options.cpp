@@ -35,7 +35,7 @@ Options parse_options(int argc, const char* const* argv) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
       ->capture_default_str();
   app.add_option("--batch-tokens", options.batch_tokens, "Rows of a training batch")
-      ->check(CLI::Range(std::int64_t{256}, std::int64_t{65'536}))
+      ->check(CLI::Range(std::int64_t{256}, std::int64_t{16'384}))
       ->capture_default_str();
   app.add_option("--vocab-size", options.vocab_size, "Tokens of the tokenizer")
       ->check(CLI::Range(std::int64_t{300}, std::int64_t{2'048}))

@@ -18,16 +18,21 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void write_checkpoint(const std::filesystem::path& path, const models::TrainableDecoder& model,
+void write_checkpoint(const TrainOptions& options, const models::TrainableDecoder& model,
                       const optim::AdamW& optimizer) {
   std::map<std::string, Tensor> tensors;
   for (const auto& [name, tensor] : model.state_dict()) tensors[std::string(kModelPrefix) + name] = tensor;
   for (const auto& [name, tensor] : optimizer.state_dict()) tensors[std::string(kOptimizerPrefix) + name] = tensor;
-  io::write_safetensors(path, tensors);
+  io::write_safetensors(options.checkpoint, tensors, {{"recipe", options.recipe}});
 }
 
-void read_checkpoint(const std::filesystem::path& path, models::TrainableDecoder& model, optim::AdamW& optimizer) {
-  const io::SafetensorsFile file(path);
+void read_checkpoint(const TrainOptions& options, models::TrainableDecoder& model, optim::AdamW& optimizer) {
+  const io::SafetensorsFile file(options.checkpoint);
+  const auto recipe = file.metadata().find("recipe");
+  MT_CHECK(recipe != file.metadata().end() && recipe->second == options.recipe,
+           "{}: expected a checkpoint of this run ({}), got one of another ({}); remove it or use another --work",
+           options.checkpoint.string(), options.recipe,
+           recipe != file.metadata().end() ? recipe->second : std::string("unknown"));
   std::map<std::string, Tensor> of_model, of_optimizer;
   for (const auto& [name, entry] : file.entries()) {
     if (name.starts_with(kModelPrefix)) of_model[name.substr(kModelPrefix.size())] = file.read(name);
@@ -48,7 +53,7 @@ class Trainer {
         optimizer_(model.named_parameters(), {.lr = options.peak_lr}),
         schedule_{
             .peak = options.peak_lr, .floor = options.floor_lr, .warmup = options.warmup, .total = options.steps} {
-    if (std::filesystem::exists(options.checkpoint)) read_checkpoint(options.checkpoint, model_, optimizer_);
+    if (std::filesystem::exists(options.checkpoint)) read_checkpoint(options, model_, optimizer_);
     first_step_ = optimizer_.num_steps();
   }
 
@@ -78,7 +83,7 @@ class Trainer {
   }
 
   void save() const {
-    if (!options_.checkpoint.empty()) write_checkpoint(options_.checkpoint, model_, optimizer_);
+    if (!options_.checkpoint.empty()) write_checkpoint(options_, model_, optimizer_);
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "examples/train_tiny_r1/batches.h"
@@ -22,6 +23,7 @@ struct TrainOptions {
   std::int64_t stop_after = INT64_MAX;  // steps of this run; a checkpoint is written then
   std::int64_t checkpoint_every = 50;
   std::filesystem::path checkpoint;  // read where it exists
+  std::string recipe;                // what the run depends on; a checkpoint of another recipe is refused
 };
 
 struct StepReport {

@@ -46,6 +46,8 @@ void Tensor::set_grad(const Tensor& gradient) const {
   MT_CHECK(leaf != nullptr, "set_grad: expected a leaf that requires a gradient");
   MT_CHECK_AS(ShapeError, !gradient.defined() || gradient.shape() == shape(),
               "set_grad: expected a gradient of shape {}, got {}", to_string(shape()), to_string(gradient.shape()));
+  MT_CHECK_AS(DTypeError, !gradient.defined() || gradient.dtype() == dtype(),
+              "set_grad: expected a gradient of dtype {}, got {}", name_of(dtype()), name_of(gradient.dtype()));
   leaf->gradient = gradient;
 }
 

@@ -38,6 +38,11 @@ std::int64_t check_targets(std::span<const std::int32_t> targets, const Tensor& 
 // rows that do or do not.
 struct Classes {
   Tensor index, counts;
+
+  // x [M, ...] where the row counts, 0 elsewhere, whatever x holds there.
+  [[nodiscard]] Tensor only_counting(const Tensor& x) const {
+    return where(gt(counts, 0.0), x, Tensor::zeros({1, 1}, x.dtype()));
+  }
 };
 Classes classes_of(std::span<const std::int32_t> targets, DType dtype) {
   std::vector<std::int64_t> index;
@@ -95,7 +100,7 @@ Tensor cross_entropy_gradient(const Tensor& dy, const SavedLoss& saved) {
   const std::span targets(saved.targets.data<std::int32_t>(), static_cast<std::size_t>(saved.targets.numel()));
   const Classes classes = classes_of(targets, dy.dtype());
   const Tensor one_hot = scatter_add(classes.counts, 1, classes.index, saved.logits.size(1));
-  return (softmax(saved.logits) * classes.counts - one_hot) * (dy * saved.share);
+  return (classes.only_counting(softmax(saved.logits)) - one_hot) * (dy * saved.share);
 }
 
 // The mean over rows of -sum p ln softmax.
@@ -119,7 +124,7 @@ Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> targets
   const double share = 1.0 / static_cast<double>(check_targets(targets, logits));
   if (logits.dtype() == DType::kF64) {
     const Classes classes = classes_of(targets, logits.dtype());
-    return sum(gather(log_softmax(logits), 1, classes.index) * classes.counts) * (-share);
+    return sum(classes.only_counting(gather(log_softmax(classes.only_counting(logits)), 1, classes.index))) * (-share);
   }
   const SavedLoss saved{.logits = logits,
                         .targets = Tensor::from(targets, {logits.size(0)}),

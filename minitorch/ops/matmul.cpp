@@ -107,9 +107,14 @@ Tensor multiply(const Tensor& a, const Tensor& b, std::int64_t cols, std::int64_
   return c;
 }
 
+// Rows of a tensor seen as a matrix over its last dimension, which may be empty.
+std::int64_t leading_size(const Tensor& x) {
+  return Shape(std::span(x.shape().begin(), static_cast<std::size_t>(x.dims() - 1))).numel();
+}
+
 // The gradient of b [K, N] from those of all rows of a [..., M, K]: one tall product instead of a sum of products.
 Tensor gradient_of_shared(const Tensor& dy, const Tensor& a) {
-  const std::int64_t rows = a.numel() / std::max<std::int64_t>(a.size(-1), 1);
+  const std::int64_t rows = leading_size(a);
   const Tensor flat_a = a.reshape({rows, a.size(-1)});
   return matmul(flat_a.transpose(0, 1), dy.reshape({rows, dy.size(-1)}));
 }
@@ -152,7 +157,7 @@ void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias, con
 void linear_gradients(const Tensor& dy, const Tensor& x, const Tensor& weight, InputGradients& inputs) {
   if (inputs.wanted(0)) inputs.set(0, matmul(dy, weight));
   if (!inputs.wanted(1)) return;
-  const std::int64_t rows = dy.numel() / std::max<std::int64_t>(weight.size(0), 1);
+  const std::int64_t rows = leading_size(dy);
   const Tensor flat_dy = dy.reshape({rows, weight.size(0)});
   inputs.set(1, matmul(flat_dy.transpose(0, 1), x.reshape({rows, weight.size(1)})));
 }

@@ -24,7 +24,8 @@ namespace minitorch::ops {
 // x with `value` where `mask` (bool, broadcast to x) is true.
 [[nodiscard]] Tensor masked_fill(const Tensor& x, const Tensor& mask, double value);
 
-// sum += addend, in sum's memory; addend broadcasts to it. Not recorded: throws Error when a gradient would be lost.
+// sum += addend, in sum's memory; addend broadcasts to it. Not recorded: throws Error when either requires a gradient
+// and gradients are on. Elements that an op has saved for its backward pass must not be changed; nothing notices it.
 void add_(const Tensor& sum, const Tensor& addend);
 // x *= factor in x's memory; likewise.
 void mul_(const Tensor& x, double factor);

@@ -34,6 +34,10 @@ AdamW::AdamW(std::vector<std::pair<std::string, Tensor>> parameters, const AdamW
   check_options(options);
   for (auto& [name, parameter] : parameters) {
     check_parameter(name, parameter);
+    for (const Slot& slot : slots_) {
+      MT_CHECK(slot.name != name && slot.parameter.node() != parameter.node(),
+               "AdamW: expected every parameter once, under a name of its own, got '{}' and '{}'", slot.name, name);
+    }
     const Tensor m = Tensor::zeros(parameter.shape());
     const Tensor v = Tensor::zeros(parameter.shape());
     slots_.push_back({.name = std::move(name), .parameter = std::move(parameter), .m = m, .v = v});

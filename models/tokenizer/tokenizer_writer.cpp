@@ -107,8 +107,9 @@ void write_tokenizer(const std::filesystem::path& folder, const TrainedBpe& trai
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   MT_CHECK_AS(IoError, !error, "{}: cannot make the folder: {}", folder.string(), error.message());
-  write_text(folder / "tokenizer.json", tokenizer_json(trained, options, settings));
+  // tokenizer.json last: who finds it finds the other, too.
   write_text(folder / "tokenizer_config.json", tokenizer_config_json(settings));
+  write_text(folder / "tokenizer.json", tokenizer_json(trained, options, settings));
 }
 
 }  // namespace minitorch::models

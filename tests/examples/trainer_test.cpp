@@ -9,6 +9,7 @@
 
 #include "examples/train_tiny_r1/build_tokenizer.h"
 #include "kernels/kernel_table.h"
+#include "minitorch/base/error.h"
 #include "minitorch/ops/fused.h"
 #include "tests/support/data.h"
 
@@ -96,6 +97,20 @@ TEST_CASE("stopping and resuming from a checkpoint gives the same weights as not
   losses.insert(losses.end(), last.losses.begin(), last.losses.end());
   CHECK(losses == whole.losses);
   CHECK(last.weights == whole.weights);
+}
+
+TEST_CASE("a checkpoint of another recipe is refused by name and stays as it is") {
+  const TemporaryFolder folder;
+  TrainOptions options = ten_steps();
+  options.checkpoint = folder.path() / "checkpoint.safetensors";
+  options.recipe = "seed 1";
+  options.stop_after = 1;
+  static_cast<void>(run_training(options));
+  options.recipe = "seed 2";
+  CHECK_THROWS_WITH_AS(static_cast<void>(run_training(options)), doctest::Contains("got one of another (seed 1)"),
+                       Error);
+  options.recipe = "seed 1";
+  CHECK(run_training(options).losses.size() == 1);
 }
 
 TEST_CASE("training gives the same weights on any number of threads") {

@@ -1,7 +1,9 @@
 // The engine: which gradients arrive, what is kept, freed and refused.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,8 @@
 #include "minitorch/autograd/record.h"
 #include "minitorch/base/error.h"
 #include "minitorch/core/execution_scope.h"
+#include "minitorch/ops/fused.h"
+#include "minitorch/ops/matmul.h"
 #include "minitorch/ops/operators.h"
 #include "minitorch/ops/reduce.h"
 #include "tests/minitorch/gradient_support.h"
@@ -198,6 +202,37 @@ TEST_CASE("in-place changes and copies into tensors refuse to lose a gradient") 
   ops::add_(x, plain);
   ops::mul_(x, 2.0);
   CHECK(x.to_vector() == Values{8, 12});
+}
+
+TEST_CASE("a leaf takes gradients of its own shape and dtype only") {
+  const Tensor x = leaf(tensor_of({1, 2}, {2}));
+  CHECK_THROWS_AS(x.set_grad(Tensor::zeros({3})), ShapeError);
+  CHECK_THROWS_AS(x.set_grad(Tensor::zeros({2}, DType::kF64)), DTypeError);
+  CHECK_FALSE(x.grad().defined());
+}
+
+TEST_CASE("products of empty matrices give gradients of their inputs' shapes") {
+  const Tensor a = leaf(Tensor::zeros({2, 3, 0}));
+  const Tensor b = leaf(Tensor::zeros({0, 4}));
+  ops::sum(ops::matmul(a, b)).backward();
+  CHECK(a.grad().shape() == a.shape());
+  CHECK(b.grad().shape() == b.shape());
+  const Tensor x = leaf(Tensor::zeros({2, 3}));
+  const Tensor weight = leaf(Tensor::zeros({0, 3}));
+  ops::sum(ops::linear(x, weight)).backward();
+  CHECK(x.grad().to_vector() == Values(6, 0.0));
+  CHECK(weight.grad().shape() == weight.shape());
+}
+
+TEST_CASE("rows that do not count put nothing into the loss, whatever they hold, in either type") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    const Tensor logits = leaf(tensor_of({-infinity, 1, 0, -infinity, -infinity, -infinity}, {2, 3}, dtype));
+    const Tensor loss = ops::cross_entropy(logits, std::vector<std::int32_t>{1, -1});
+    CHECK(loss.item() == doctest::Approx(std::log1p(std::exp(-1.0))));
+    loss.backward();
+    for (std::size_t i = 3; i < 6; ++i) CHECK(logits.grad().to_vector()[i] == 0.0);
+  }
 }
 
 }  // namespace

@@ -107,6 +107,9 @@ TEST_CASE("load_state_dict names all that does not fit and then changes nothing"
 TEST_CASE("AdamW refuses parameters it cannot change and options without sense") {
   CHECK_THROWS_AS(AdamW({{"w", Tensor::zeros({2})}}, {}), Error);
   CHECK_THROWS_AS(AdamW({{"w", leaf(Tensor::zeros({2}, DType::kF64))}}, {}), DTypeError);
+  const Tensor a = leaf(Tensor::zeros({2}));
+  CHECK_THROWS_AS(AdamW({{"w", a}, {"w", leaf(Tensor::zeros({2}))}}, {}), Error);
+  CHECK_THROWS_AS(AdamW({{"a", a}, {"b", a}}, {}), Error);
   CHECK_THROWS_AS(AdamW({}, {.beta1 = 1}), Error);
   CHECK_THROWS_AS(AdamW({}, {.eps = 0}), Error);
   CHECK_THROWS_AS(AdamW({}, {.weight_decay = -1}), Error);
