@@ -106,7 +106,7 @@ expect fail "no #pragma once" "$scripts/check_style.sh" "$tree"
 # test_file TEXT: what CMake checks about a file of tests when it configures.
 test_file() {
   printf '%s\n' "$1" >"$folder/planted_test.cpp"
-  printf 'include(%s)\nmt_check_test_file(%s)\n' "$scripts/cmake/MinitorchTests.cmake" "$folder/planted_test.cpp" >"$folder/check.cmake"
+  printf 'include("%s")\nmt_check_test_file("%s")\n' "$scripts/cmake/MinitorchTests.cmake" "$folder/planted_test.cpp" >"$folder/check.cmake"
   cmake -D PROJECT_SOURCE_DIR="$folder" -P "$folder/check.cmake"
 }
 expect pass "a semicolon outside the name" test_file 'TEST_CASE("fine \"x\"") { int a; f("x;y"); }'
