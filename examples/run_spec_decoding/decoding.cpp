@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-#include "examples/run_spec_decoding/interrupt.h"
+#include "examples/common/interrupt.h"
 #include "minitorch/base/check.h"
 
 namespace minitorch::run_spec_decoding {

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "examples/common/interrupt.h"
 #include "examples/common/program.h"
 #include "examples/run_spec_decoding/decoding.h"
-#include "examples/run_spec_decoding/interrupt.h"
 #include "examples/run_spec_decoding/json_report.h"
 #include "examples/run_spec_decoding/loading.h"
 #include "examples/run_spec_decoding/report.h"

@@ -1,8 +1,6 @@
 // train_tiny_r1: makes the embedded pair. Every stage is skipped when its result is there, and training goes on from
 // its checkpoint.
 //   train_tiny_r1 models/tiny_r1
-#include <atomic>
-#include <csignal>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -10,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "examples/common/interrupt.h"
 #include "examples/common/program.h"
 #include "examples/train_tiny_r1/batches.h"
 #include "examples/train_tiny_r1/build_tokenizer.h"
@@ -31,9 +30,6 @@ namespace {
 constexpr std::int32_t kMaxNewTokens = 200;
 constexpr int kEvaluationSteps = 2;
 constexpr std::int64_t kProblemsInBatch = 48;  // of 4096 rows, about
-
-std::atomic<bool> stop_requested{false};
-extern "C" void on_interrupt(int) { stop_requested = true; }
 
 std::filesystem::path model_folder(const Options& options, std::string_view name) { return options.folder / name; }
 
@@ -81,12 +77,10 @@ bool train_model(const Options& options, std::string_view name, const models::To
                  models::TrainableDecoder& model, const Loss& loss) {
   fmt::print("{}\n", to_string(model));
   const Batches batches(tokenizer, options.seed, options.batch_tokens);
-  std::signal(SIGINT, on_interrupt);  // a checkpoint is written first; the other stages end at once
-  std::signal(SIGTERM, on_interrupt);
+  catch_interrupt();  // a checkpoint is written first; the other stages end at once
   const bool finished =
-      train(model, batches, loss, train_options(options, name), stop_requested, make_report(options, name));
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+      train(model, batches, loss, train_options(options, name), interrupted(), make_report(options, name));
+  release_interrupt();
   if (!finished) {
     fmt::print("{}: stopped; run again to go on\n", name);
     return false;

@@ -1,9 +1,9 @@
 // Ctrl-C as a flag.
-#include "examples/run_spec_decoding/interrupt.h"
+#include "examples/common/interrupt.h"
 
 #include <csignal>
 
-namespace minitorch::run_spec_decoding {
+namespace minitorch {
 namespace {
 
 std::atomic<bool> flag = false;
@@ -20,6 +20,8 @@ void catch_interrupt() {
   sigaction(SIGINT, &action, nullptr);
 }
 
+void release_interrupt() { std::signal(SIGINT, SIG_DFL); }
+
 const std::atomic<bool>& interrupted() { return flag; }
 
-}  // namespace minitorch::run_spec_decoding
+}  // namespace minitorch
