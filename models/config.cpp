@@ -191,6 +191,21 @@ void read_special_ids(const JsonFields& fields, ModelConfig& out) {
   add_eos_ids(fields, out.vocab_size, out.eos_token_ids);
 }
 
+// Settings of sampling. "do_sample": false means greedy decoding, true without a temperature the model's probabilities
+// as they are. (Libraries that add a top_k of 50 of their own where none is given are not followed.)
+GenerationDefaults read_generation_defaults(const JsonFields& fields) {
+  constexpr double kMaxTemperature = 1e6;
+  GenerationDefaults out;
+  const std::optional<bool> do_sample = fields.boolean("do_sample");
+  const std::optional<double> temperature = fields.number("temperature", 0.0, kMaxTemperature);
+  if (do_sample.value_or(temperature.has_value())) out.temperature = temperature.value_or(1.0);
+  // Some files write "off" as -1.
+  out.top_k = static_cast<std::int32_t>(std::max<std::int64_t>(fields.integer("top_k", -1, kMaxIds).value_or(0), 0));
+  out.top_p = fields.number("top_p", 0.0, 1.0).value_or(1.0);
+  out.min_p = fields.number("min_p", 0.0, 1.0).value_or(0.0);
+  return out;
+}
+
 }  // namespace
 
 ModelConfig read_model_config(const fs::path& directory) {
@@ -212,7 +227,9 @@ ModelConfig read_model_config(const fs::path& directory) {
   const fs::path generation_path = directory / "generation_config.json";
   if (!io::is_absent(generation_path)) {
     const nlohmann::json generation_json = io::read_json(generation_path);
-    read_special_ids(JsonFields(generation_json, generation_path.string()), out);
+    const JsonFields generation(generation_json, generation_path.string());
+    read_special_ids(generation, out);
+    out.generation = read_generation_defaults(generation);
   }
   std::sort(out.eos_token_ids.begin(), out.eos_token_ids.end());
   out.eos_token_ids.erase(std::unique(out.eos_token_ids.begin(), out.eos_token_ids.end()), out.eos_token_ids.end());

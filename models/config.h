@@ -20,6 +20,15 @@ struct Llama3RopeScaling {
   double original_max_position_embeddings = 8192.0;
 };
 
+// How the model's makers sample from it: generation_config.json. Defaults for programs; the decoder knows nothing of
+// it.
+struct GenerationDefaults {
+  double temperature = 0.0;  // 0: greedy
+  std::int32_t top_k = 0;    // 0: all
+  double top_p = 1.0;
+  double min_p = 0.0;
+};
+
 struct ModelConfig {
   std::string architecture;  // "Qwen2ForCausalLM", "LlamaForCausalLM"
   std::int64_t vocab_size = 0;
@@ -40,6 +49,7 @@ struct ModelConfig {
   DType dtype = DType::kF32;  // as stored, by torch_dtype / dtype
   std::optional<std::int32_t> bos_token_id;
   std::vector<std::int32_t> eos_token_ids;  // union of config.json and generation_config.json, ascending
+  GenerationDefaults generation;
 };
 
 // Reads config.json in its old form (rope_theta, rope_scaling, torch_dtype) or new form (rope_parameters, dtype), and

@@ -6,25 +6,26 @@
 
 namespace minitorch::spec {
 
-// Numbers are keyed by (seed, sample index, tokens committed at the start of the round, purpose, index within the
-// round), so that none looked at in one round is used in another, and rejected work consumes nothing (ARCHITECTURE.md,
-// E6).
+// Numbers of a round have the counter {node, purpose, committed tokens, sample index} under the seed as key; noise of a
+// position has {id / 2, kNoise, position, sample index}. Each counter gives two uniforms.
 class PhiloxChooser : public Chooser {
  public:
   explicit PhiloxChooser(std::uint64_t seed, std::uint32_t sample_index = 0);
 
-  void begin_round(std::int64_t committed_tokens);
-  [[nodiscard]] bool accept(double numerator, double denominator) override;
-  [[nodiscard]] std::int32_t draw(std::span<const double> weights) override;
+  [[nodiscard]] bool accept(std::int32_t node, double numerator, double denominator) override;
+  [[nodiscard]] std::size_t draw(std::int32_t node, Purpose purpose,
+                                 std::span<const TokenProbability> weights) override;
+  // argmax of ln p + Gumbel noise, written as an exponential race: -ln(u) / p is smallest where ln p - ln(-ln u) is
+  // largest (Gumbel 1954; Daliri et al. 2024, arXiv 2408.07978, for sharing the noise). Ties go to the first index.
+  [[nodiscard]] std::size_t sample(std::int64_t position, std::span<const TokenProbability> row) override;
 
  private:
-  enum class Purpose : std::uint32_t { kAccept = 1, kDraw = 2 };
-  [[nodiscard]] double uniform(Purpose purpose);
+  static constexpr std::uint32_t kNoise = 16;  // beside the purposes
+
+  [[nodiscard]] double uniform(std::int32_t node, Purpose purpose) const;
 
   PhiloxKey key_;
   std::uint32_t sample_index_;
-  std::uint32_t committed_tokens_ = 0;
-  std::uint32_t index_ = 0;
 };
 
 }  // namespace minitorch::spec

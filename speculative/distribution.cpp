@@ -1,18 +1,30 @@
 // distribution(): logits and sampling settings to probabilities.
 #include "speculative/distribution.h"
 
-#include <cmath>  // std::isnan
+#include <algorithm>
+#include <cmath>  // std::exp, std::isfinite, std::isnan
 
 #include "minitorch/base/check.h"
 
 namespace minitorch::spec {
+namespace {
 
-void check_supported(const SamplingOptions& options) {
-  MT_CHECK(options.temperature == 0.0, "sampling: only temperature 0 is available, got {}", options.temperature);
+constexpr std::size_t kFirstNucleus = 64;  // ids that top_p looks at first; most nuclei are smaller
+
+bool by_id(const TokenProbability& a, const TokenProbability& b) { return a.id < b.id; }
+
+// The most probable first; ties go to the lowest id.
+bool by_probability(const TokenProbability& a, const TokenProbability& b) {
+  return a.probability != b.probability ? a.probability > b.probability : a.id < b.id;
 }
 
-Distribution distribution(std::span<const float> logits, const SamplingOptions& options) {
-  check_supported(options);
+double sum_of(std::span<const TokenProbability> tokens) {
+  double sum = 0.0;
+  for (const TokenProbability& token : tokens) sum += token.probability;
+  return sum;
+}
+
+std::int32_t argmax_of(std::span<const float> logits) {
   MT_CHECK(!logits.empty(), "distribution: expected at least one logit, got none");
   std::size_t best = 0;
   for (std::size_t id = 0; id < logits.size(); ++id) {
@@ -20,7 +32,101 @@ Distribution distribution(std::span<const float> logits, const SamplingOptions& 
     if (logits[id] > logits[best]) best = id;  // strictly larger: ties go to the lowest id
   }
   MT_CHECK(logits[best] != -INFINITY, "distribution: all {} logits are -inf", logits.size());
-  return {.ids = {static_cast<std::int32_t>(best)}, .probabilities = {1.0}};
+  MT_CHECK(logits[best] != INFINITY, "distribution: logit {} is inf", best);
+  return static_cast<std::int32_t>(best);
+}
+
+// exp((logit - largest) / temperature), so that the largest weight is 1. What underflows to 0 is left out.
+void weigh(std::span<const float> logits, double largest, double temperature, std::vector<TokenProbability>& tokens) {
+  for (std::size_t id = 0; id < logits.size(); ++id) {
+    const double weight = std::exp((static_cast<double>(logits[id]) - largest) / temperature);
+    if (weight > 0.0) tokens.push_back({.id = static_cast<std::int32_t>(id), .probability = weight});
+  }
+}
+
+// Brings the `count` most probable tokens to the front, in no particular order.
+void select_top(std::vector<TokenProbability>& tokens, std::size_t count) {
+  const auto border = tokens.begin() + static_cast<std::ptrdiff_t>(count);
+  std::nth_element(tokens.begin(), border, tokens.end(), by_probability);
+}
+
+void keep_top_k(std::size_t top_k, std::vector<TokenProbability>& tokens) {
+  if (top_k == 0 || top_k >= tokens.size()) return;
+  select_top(tokens, top_k);
+  tokens.resize(top_k);
+}
+
+// The nucleus of Holtzman et al. 2020, "The curious case of neural text degeneration". Sorting the whole vocabulary
+// would cost more than a small model's pass, so ever larger heads of the order are looked at.
+void keep_top_p(double top_p, std::vector<TokenProbability>& tokens) {
+  if (top_p >= 1.0) return;
+  const double wanted = top_p * sum_of(tokens);
+  for (std::size_t head = kFirstNucleus;; head *= 8) {
+    const std::size_t count = std::min(head, tokens.size());
+    if (count < tokens.size()) select_top(tokens, count);
+    std::sort(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(count), by_probability);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < count; ++i) {
+      sum += tokens[i].probability;
+      if (sum < wanted) continue;
+      tokens.resize(i + 1);
+      return;
+    }
+    if (count == tokens.size()) return;  // rounding kept the sum below what is wanted
+  }
+}
+
+void keep_min_p(double min_p, std::vector<TokenProbability>& tokens) {
+  if (min_p <= 0.0) return;
+  double largest = 0.0;
+  for (const TokenProbability& token : tokens) largest = std::max(largest, token.probability);
+  std::erase_if(tokens, [&](const TokenProbability& token) { return token.probability < min_p * largest; });
+}
+
+}  // namespace
+
+void check_sampling(const SamplingOptions& options) {
+  MT_CHECK(std::isfinite(options.temperature) && options.temperature >= 0.0,
+           "sampling: expected a temperature of 0 or a finite number above it, got {}", options.temperature);
+  MT_CHECK(options.top_k >= 0, "sampling: expected a top_k of at least 0 (0: all), got {}", options.top_k);
+  MT_CHECK(options.top_p >= 0.0 && options.top_p <= 1.0, "sampling: expected a top_p from 0 to 1, got {}",
+           options.top_p);
+  MT_CHECK(options.min_p >= 0.0 && options.min_p <= 1.0, "sampling: expected a min_p from 0 to 1, got {}",
+           options.min_p);
+}
+
+double Distribution::probability_of(std::int32_t id) const {
+  const auto found = std::lower_bound(tokens.begin(), tokens.end(), TokenProbability{.id = id}, by_id);
+  return found != tokens.end() && found->id == id ? found->probability : 0.0;
+}
+
+bool Distribution::normalise() {
+  const double sum = sum_of(tokens);
+  if (!(sum > 0.0)) return false;
+  for (TokenProbability& token : tokens) token.probability /= sum;
+  return true;
+}
+
+void distribution(std::span<const float> logits, const SamplingOptions& options, Distribution& row) {
+  check_sampling(options);
+  const std::int32_t best = argmax_of(logits);
+  row.tokens.clear();
+  if (options.temperature == 0.0) {
+    row.tokens.push_back({.id = best, .probability = 1.0});
+    return;
+  }
+  weigh(logits, logits[static_cast<std::size_t>(best)], options.temperature, row.tokens);
+  keep_top_k(static_cast<std::size_t>(options.top_k), row.tokens);
+  keep_top_p(options.top_p, row.tokens);
+  keep_min_p(options.min_p, row.tokens);
+  std::sort(row.tokens.begin(), row.tokens.end(), by_id);
+  row.normalise();
+}
+
+Distribution distribution(std::span<const float> logits, const SamplingOptions& options) {
+  Distribution row;
+  distribution(logits, options, row);
+  return row;
 }
 
 }  // namespace minitorch::spec

@@ -2,6 +2,7 @@
 #include "speculative/draft.h"
 
 #include <algorithm>  // std::max
+#include <utility>    // std::swap
 
 #include "minitorch/base/check.h"
 
@@ -10,9 +11,24 @@ namespace minitorch::spec {
 std::int32_t Draft::add(std::int32_t token, std::int32_t parent_node) {
   tokens.push_back(token);
   parent.push_back(parent_node);
-  return size() - 1;
+  const std::int32_t node = size() - 1;
+  if (drawn.size() >= tokens.size()) drawn[static_cast<std::size_t>(node)].tokens.clear();  // of a former round
+  return node;
 }
 
+std::int32_t Draft::add_drawn(std::int32_t token, std::int32_t parent_node, Distribution& row) {
+  const std::int32_t node = add(token, parent_node);
+  if (drawn.size() < tokens.size()) drawn.resize(tokens.size());
+  std::swap(drawn[static_cast<std::size_t>(node)], row);
+  return node;
+}
+
+const Distribution* Draft::drawn_from(std::int32_t node) const {
+  const auto index = static_cast<std::size_t>(node);
+  return index < drawn.size() && !drawn[index].tokens.empty() ? &drawn[index] : nullptr;
+}
+
+// Rows stay for their memory; add() empties those it uses again.
 void Draft::clear() {
   tokens.clear();
   parent.clear();

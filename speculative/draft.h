@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "speculative/distribution.h"
+
 namespace minitorch::spec {
 
 // Proposed tokens as a tree; a chain is a tree in which every node's parent is the one before it.
@@ -14,12 +16,18 @@ struct Draft {
 
   std::vector<std::int32_t> tokens;  // [N]
   std::vector<std::int32_t> parent;  // [N] index of an earlier node, or kRoot
+  // What the tokens were drawn from, by node; read it through drawn_from().
+  std::vector<Distribution> drawn = {};
 
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(tokens.size()); }
   [[nodiscard]] bool empty() const { return tokens.empty(); }
   // Nodes on the longest path from the root.
   [[nodiscard]] std::int32_t depth() const;
   std::int32_t add(std::int32_t token, std::int32_t parent_node);  // returns the new node's index
+  // Adds a token that was drawn from `row`, and swaps `row` with a former round's memory.
+  std::int32_t add_drawn(std::int32_t token, std::int32_t parent_node, Distribution& row);
+  // The distribution a node's token was drawn from; null: it was not drawn, and no other token was possible.
+  [[nodiscard]] const Distribution* drawn_from(std::int32_t node) const;
   void clear();
   // Throws Error when a parent is not an earlier node, or two children of one node carry the same token.
   void validate() const;

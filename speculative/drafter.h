@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "speculative/chooser.h"
+#include "speculative/distribution.h"
 #include "speculative/draft.h"
 
 namespace minitorch::models {
@@ -14,6 +16,22 @@ class CausalLM;
 
 namespace minitorch::spec {
 
+// How a drafter that has probabilities turns them into tokens; the verifier says which fits its rule. A drafter without
+// probabilities proposes what it has: to every verifier that is a token that could not have been another.
+enum class DraftSampling : std::uint8_t {
+  kArgmax,       // the most probable token
+  kIndependent,  // Chooser::draw with Purpose::kDraft, and the draft holds what was drawn from
+  kCoupled,      // Chooser::sample at the token's position: the noise the target will use there
+};
+
+struct DraftRequest {
+  std::span<const std::int32_t> history;  // prompt and output so far, never empty
+  std::int32_t budget = 0;                // most nodes
+  DraftSampling how = DraftSampling::kArgmax;
+  SamplingOptions sampling = {};  // the target's: what it is likely to say
+  Chooser* chooser = nullptr;     // not null unless `how` is kArgmax
+};
+
 class Drafter {
  public:
   virtual ~Drafter() = default;
@@ -21,9 +39,10 @@ class Drafter {
   [[nodiscard]] virtual std::string_view name() const = 0;
   // Begins a new request; forgets everything about the former one. Within a request the history only grows.
   virtual void reset() = 0;
-  // Proposes at most `budget` nodes behind `history` (prompt and output so far, never empty) into the empty `draft`.
-  // budget 0 or having no idea leaves it empty.
-  virtual void propose(std::span<const std::int32_t> history, std::int32_t budget, Draft& draft) = 0;
+  // Proposes at most `budget` nodes behind the history into the empty `draft`. budget 0 or having no idea leaves it
+  // empty. How many nodes there are may depend on all but the tokens drawn for them: dropping a drawn token because of
+  // what it is would bias the text.
+  virtual void propose(const DraftRequest& request, Draft& draft) = 0;
   // Tells what became of the last draft; `history` now ends with the accepted tokens and the target's own.
   virtual void observe(std::span<const std::int32_t> history, const Draft& draft, const Verdict& verdict) = 0;
 };

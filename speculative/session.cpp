@@ -37,11 +37,12 @@ Session::Session(models::CausalLM& target, const models::Tokenizer* tokenizer, D
     : target_(target),
       tokenizer_(tokenizer),
       drafter_(drafter),
-      verifier_(verifier),
+      verifier_(&verifier),
       cache_(target.make_cache(target.max_context())) {}
 
 void Session::check_request(std::span<const std::int32_t> prompt, const GenerateOptions& options) const {
-  check_supported(options.sampling);
+  check_sampling(options.sampling);
+  verifier_->check(options.sampling);
   MT_CHECK(options.max_new_tokens >= 1, "generate: expected max_new_tokens of at least 1, got {}",
            options.max_new_tokens);
   MT_CHECK(options.gamma >= 0, "generate: expected gamma of at least 0, got {}", options.gamma);
@@ -66,12 +67,12 @@ GenerateResult Session::generate(std::span<const std::int32_t> prompt, const Gen
   result.ids.reserve(likely);
   if (drafter_ != nullptr) drafter_->reset();
 
-  PhiloxChooser chooser(options.sampling.seed);
+  PhiloxChooser philox(options.sampling.seed);
+  Chooser& chooser = options.chooser != nullptr ? *options.chooser : philox;
   if (prefill(prompt, options, stats)) {
     draft_.clear();
     chooser.begin_round(stats.prompt_tokens);
-    const auto last_row = static_cast<std::int32_t>(batch_.rows.size()) - 1;
-    verifier_.verify(draft_, {.outputs = outputs_, .first_row = last_row}, options.sampling, chooser, verdict_);
+    verify(static_cast<std::int32_t>(batch_.rows.size()) - 1, options.sampling, chooser);
     delivery.deliver(verdict_.next_token, TokenOrigin::kPrefill);
     stats.generations = 1;
   }
@@ -104,7 +105,7 @@ bool Session::prefill(std::span<const std::int32_t> prompt, const GenerateOption
     batch_.caches.assign(1, &cache_);
     static_cast<void>(batch_.add_chain(0, chunk));
     outputs_.want.assign(chunk.size(), models::Want::kNone);
-    if (rest.empty()) outputs_.want.back() = verifier_.want();
+    if (rest.empty()) outputs_.want.back() = verifier_->want();
     target_.forward(batch_, outputs_);
     cache_.keep_chain();
   }
@@ -113,10 +114,13 @@ bool Session::prefill(std::span<const std::int32_t> prompt, const GenerateOption
 }
 
 // Fills draft_ with at most `budget` nodes.
-void Session::propose(std::int32_t budget) {
+void Session::propose(std::int32_t budget, const SamplingOptions& sampling, Chooser& chooser) {
   draft_.clear();
   if (drafter_ == nullptr || budget <= 0) return;
-  drafter_->propose(history_, budget, draft_);
+  // The most probable token is what sampling at temperature 0 gives, with less work.
+  const DraftSampling how = sampling.temperature == 0.0 ? DraftSampling::kArgmax : verifier_->draft_sampling();
+  drafter_->propose({.history = history_, .budget = budget, .how = how, .sampling = sampling, .chooser = &chooser},
+                    draft_);
   MT_CHECK(draft_.size() <= budget, "drafter {}: expected at most {} nodes, got {}", drafter_->name(), budget,
            draft_.size());
   draft_.validate();
@@ -130,7 +134,7 @@ void Session::forward_draft(GenerationStats& stats) {
   for (std::size_t node = 0; node < draft_.tokens.size(); ++node) {
     static_cast<void>(batch_.add(0, draft_.tokens[node], draft_.parent[node] + 1));
   }
-  outputs_.want.assign(batch_.rows.size(), verifier_.want());
+  outputs_.want.assign(batch_.rows.size(), verifier_->want());
   target_.forward(batch_, outputs_);
   ++stats.target_passes;
   stats.proposed += draft_.size();
@@ -138,14 +142,19 @@ void Session::forward_draft(GenerationStats& stats) {
   stats.rows += static_cast<std::int64_t>(batch_.rows.size());
 }
 
+// Decides about draft_; its root is row `first_row` of the outputs.
+void Session::verify(std::int32_t first_row, const SamplingOptions& sampling, Chooser& chooser) {
+  verifier_->verify(draft_, TargetRows(outputs_, first_row, sampling, row_), chooser, verdict_);
+}
+
 void Session::round(Delivery& delivery, std::int32_t gamma, const SamplingOptions& sampling, Chooser& chooser,
                     GenerationStats& stats) {
   Stopwatch watch;
   // A pass yields one token more than it accepts, so this keeps both the token limit and the context exactly.
-  propose(std::min(gamma, delivery.room() - 1));
+  propose(std::min(gamma, delivery.room() - 1), sampling, chooser);
   stats.draft_s += watch.restart();
   forward_draft(stats);
-  verifier_.verify(draft_, {.outputs = outputs_}, sampling, chooser, verdict_);
+  verify(/*first_row=*/0, sampling, chooser);
   stats.verify_s += watch.restart();
 
   kept_rows_.assign(1, 0);

@@ -49,6 +49,9 @@ struct GenerateOptions {
   std::vector<std::int32_t> end_tokens;
   std::vector<std::string> stop_strings;  // not part of the text
   SamplingOptions sampling;
+  // Who decides by chance; null: numbers made from sampling.seed. The exactness proof gives an enumerator. Outlives the
+  // call.
+  Chooser* chooser = nullptr;
   // Looked at before every pass, prefill too; for signals and other threads.
   const std::atomic<bool>* stop_requested = nullptr;
 };
@@ -77,6 +80,12 @@ class Session {
   GenerateResult generate(std::span<const std::int32_t> prompt, const GenerateOptions& options,
                           const Callback& callback = {});
 
+  // From now on drafts and verdicts come from these, which outlive the session. The cache stays.
+  void use(Drafter* drafter, const Verifier& verifier) {
+    drafter_ = drafter;
+    verifier_ = &verifier;
+  }
+
   // Forgets what the cache holds, so that the next prompt is computed from its beginning. Pages are kept.
   void reset() { cache_.truncate(0); }
 
@@ -88,15 +97,16 @@ class Session {
   void check_request(std::span<const std::int32_t> prompt, const GenerateOptions& options) const;
   [[nodiscard]] bool prefill(std::span<const std::int32_t> prompt, const GenerateOptions& options,
                              GenerationStats& stats);
-  void propose(std::int32_t budget);
+  void propose(std::int32_t budget, const SamplingOptions& sampling, Chooser& chooser);
   void forward_draft(GenerationStats& stats);
+  void verify(std::int32_t first_row, const SamplingOptions& sampling, Chooser& chooser);
   void round(Delivery& delivery, std::int32_t gamma, const SamplingOptions& sampling, Chooser& chooser,
              GenerationStats& stats);
 
   models::CausalLM& target_;
   const models::Tokenizer* tokenizer_;
   Drafter* drafter_;
-  const Verifier& verifier_;
+  const Verifier* verifier_;
   models::KVCache cache_;
   // Kept from round to round, so that their memory is reused.
   models::Batch batch_;
@@ -104,6 +114,7 @@ class Session {
   std::vector<std::int32_t> history_;  // prompt and output
   Draft draft_;
   Verdict verdict_;
+  Distribution row_;
   std::vector<std::int32_t> kept_rows_;
 };
 

@@ -12,5 +12,10 @@ void catch_interrupt();
 // From now on SIGINT ends the process, as it does from the start.
 void release_interrupt();
 [[nodiscard]] const std::atomic<bool>& interrupted();
+// A descriptor that is readable while the flag is set: for LineReader, and for poll(2) in general. Valid from the first
+// catch_interrupt() on.
+[[nodiscard]] int interrupt_descriptor();
+// Takes the request as dealt with, and catches the next one: for programs that go on after Ctrl-C.
+void clear_interrupt();
 
 }  // namespace minitorch

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <limits>
 #include <new>  // std::bad_alloc
 
 #include <fmt/format.h>
@@ -71,6 +72,15 @@ std::int32_t whole_number(std::string_view option, std::string_view text, std::i
   if (error == std::errc() && end == text.data() + text.size() && value >= min && value <= max) return value;
   throw UsageError(
       fmt::format("{}: expected a whole number from {} to {}, got '{}'", option, min, max, printable(text, 60)));
+}
+
+double real_number(std::string_view option, std::string_view text, double min, double max) {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value >= min && value <= max) return value;
+  const std::string range = max < std::numeric_limits<double>::max() ? fmt::format("a number from {} to {}", min, max)
+                                                                     : fmt::format("a number of at least {}", min);
+  throw UsageError(fmt::format("{}: expected {}, got '{}'", option, range, printable(text, 60)));
 }
 
 void check_different_files(std::string_view option, const std::filesystem::path& path, std::string_view output_option,

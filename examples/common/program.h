@@ -40,6 +40,9 @@ void note_threads(std::string_view name, int threads);
 [[nodiscard]] std::int32_t whole_number(std::string_view option, std::string_view text, std::int32_t min,
                                         std::int32_t max = INT32_MAX);
 
+// Likewise; "nan" and "inf" are no numbers.
+[[nodiscard]] double real_number(std::string_view option, std::string_view text, double min, double max);
+
 // Throws UsageError when two options name the same file, of which one is written.
 void check_different_files(std::string_view option, const std::filesystem::path& path, std::string_view output_option,
                            const std::filesystem::path& output);

@@ -24,9 +24,9 @@ class NamedDrafter : public spec::Drafter {
 
   [[nodiscard]] std::string_view name() const override { return drafter_->name(); }
   void reset() override { drafter_->reset(); }
-  void propose(std::span<const std::int32_t> history, std::int32_t budget, spec::Draft& draft) override {
+  void propose(const spec::DraftRequest& request, spec::Draft& draft) override {
     try {
-      drafter_->propose(history, budget, draft);
+      drafter_->propose(request, draft);
     } catch (const Error& error) {
       fail<DraftError>("{}: {}", folder_, error.what());
     }
@@ -40,29 +40,10 @@ class NamedDrafter : public spec::Drafter {
   std::string folder_;
 };
 
-std::unique_ptr<spec::Drafter> make_drafter(ModelPair& models, const Options& options) {
-  spec::DrafterOptions drafter_options;
-  if (models.draft.has_value()) drafter_options.draft_model = models.draft->model.get();
-  drafter_options.target_model = models.target.model.get();
-  std::unique_ptr<spec::Drafter> drafter = spec::find_drafter(options.drafter).make(drafter_options);
-  if (!options.draft.has_value()) return drafter;
-  return std::make_unique<NamedDrafter>(std::move(drafter), options.draft->string());
-}
-
 std::vector<std::int32_t> end_tokens(const models::LoadedModel& loaded) {
   std::vector<std::int32_t> ids = loaded.config.eos_token_ids;
   if (const auto id = loaded.tokenizer.eos_id(); id.has_value()) ids.push_back(*id);
   return ids;
-}
-
-spec::GenerateOptions generate_options(const models::LoadedModel& loaded, const Options& options) {
-  spec::GenerateOptions result;
-  result.max_new_tokens = options.max_new_tokens;
-  result.gamma = options.gamma;
-  if (!options.ignore_eos) result.end_tokens = end_tokens(loaded);
-  result.stop_strings = options.stop_strings;
-  result.stop_requested = &interrupted();
-  return result;
 }
 
 double median(std::span<const spec::GenerationStats> runs, double spec::GenerationStats::*field) {
@@ -85,9 +66,31 @@ void compare(const Runs& runs, const std::vector<std::int32_t>& expected, Record
 
 }  // namespace
 
-Runs::Runs(models::LoadedModel& target, spec::Drafter* drafter, const spec::Verifier& verifier, const Options& options)
+std::unique_ptr<spec::Drafter> make_drafter(ModelPair& models, const std::string& name, const Options& options) {
+  spec::DrafterOptions drafter_options;
+  if (models.draft.has_value()) drafter_options.draft_model = models.draft->model.get();
+  drafter_options.target_model = models.target.model.get();
+  std::unique_ptr<spec::Drafter> drafter = spec::find_drafter(name).make(drafter_options);
+  if (drafter == nullptr || !options.draft.has_value()) return drafter;
+  return std::make_unique<NamedDrafter>(std::move(drafter), options.draft->string());
+}
+
+spec::GenerateOptions generate_options(const models::LoadedModel& target, const Options& options,
+                                       const spec::SamplingOptions& sampling) {
+  spec::GenerateOptions result;
+  result.max_new_tokens = options.max_new_tokens;
+  result.gamma = options.gamma;
+  if (!options.ignore_eos) result.end_tokens = end_tokens(target);
+  result.stop_strings = options.stop_strings;
+  result.sampling = sampling;
+  result.stop_requested = &interrupted();
+  return result;
+}
+
+Runs::Runs(models::LoadedModel& target, spec::Drafter* drafter, const spec::Verifier& verifier, const Options& options,
+           const spec::SamplingOptions& sampling)
     : folder_(options.target.string()),
-      generate_options_(generate_options(target, options)),
+      generate_options_(generate_options(target, options, sampling)),
       drafter_(drafter),
       session_(*target.model, &target.tokenizer, drafter, verifier) {}
 
@@ -136,9 +139,14 @@ spec::GenerateResult Runs::summary() const {
   return result;
 }
 
-Decoding::Decoding(ModelPair& models, const Options& options, const spec::Verifier& verifier)
-    : options_(options), drafter_(make_drafter(models, options)), plain_(models.target, nullptr, verifier, options) {
-  if (drafts()) speculative_.emplace(models.target, drafter_.get(), verifier, options);
+Decoding::Decoding(ModelPair& models, const Options& options, const spec::SamplingOptions& sampling,
+                   const spec::Verifier& verifier)
+    : options_(options),
+      same_text_(verifier.same_text_as_plain(sampling)),
+      plain_verifier_(spec::default_verifier(sampling).make()),
+      drafter_(make_drafter(models, options.drafter, options)),
+      plain_(models.target, nullptr, *plain_verifier_, options, sampling) {
+  if (drafts()) speculative_.emplace(models.target, drafter_.get(), verifier, options, sampling);
 }
 
 Record Decoding::decode(const Prompt& prompt, Report& report) {
@@ -154,17 +162,18 @@ Record Decoding::decode(const Prompt& prompt, Report& report) {
   const Runs& first = speculative_ ? *speculative_ : plain_;
   Record record;
   record.prompt = prompt.text;
+  record.in_reasoning = prompt.in_reasoning;
   record.speculative = first.summary();
   record.repeat = first.num_measured();
   if (!options_.baseline || !plain_.started()) return record;
   record.baseline = plain_.summary();
   record.repeat = std::min(record.repeat, plain_.num_measured());
   if (first.ids().empty() || plain_.ids().empty()) return record;
+  if (speculative_) record.speedup = speedup_of(record.speculative.stats, record.baseline->stats);
+  if (speculative_ && !same_text_) return record;
   record.identical = true;
   compare(plain_, plain_.ids().front(), record);
-  if (!speculative_) return record;
-  compare(*speculative_, plain_.ids().front(), record);
-  record.speedup = speedup_of(record.speculative.stats, record.baseline->stats);
+  if (speculative_) compare(*speculative_, plain_.ids().front(), record);
   return record;
 }
 

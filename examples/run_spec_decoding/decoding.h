@@ -18,7 +18,8 @@ namespace minitorch::run_spec_decoding {
 // Runs of one kind over one prompt.
 class Runs {
  public:
-  Runs(models::LoadedModel& target, spec::Drafter* drafter, const spec::Verifier& verifier, const Options& options);
+  Runs(models::LoadedModel& target, spec::Drafter* drafter, const spec::Verifier& verifier, const Options& options,
+       const spec::SamplingOptions& sampling);
 
   // Forgets the runs of the former prompt.
   void begin_prompt();
@@ -49,10 +50,19 @@ class Runs {
   bool shown_ = false;
 };
 
+// The drafter that the options name, for these models; its errors name the draft model's folder.
+[[nodiscard]] std::unique_ptr<spec::Drafter> make_drafter(ModelPair& models, const std::string& name,
+                                                          const Options& options);
+// What does not depend on the runs: limits, ends, sampling, Ctrl-C.
+[[nodiscard]] spec::GenerateOptions generate_options(const models::LoadedModel& target, const Options& options,
+                                                     const spec::SamplingOptions& sampling);
+
 class Decoding {
  public:
-  // All outlive it. Errors of a model name its folder.
-  Decoding(ModelPair& models, const Options& options, const spec::Verifier& verifier);
+  // All outlive it. Errors of a model name its folder. `verifier` decides about drafts; plain decoding is that of
+  // spec::default_verifier().
+  Decoding(ModelPair& models, const Options& options, const spec::SamplingOptions& sampling,
+           const spec::Verifier& verifier);
 
   [[nodiscard]] bool drafts() const { return drafter_ != nullptr; }
   // Decodes in turn; the last run of each kind is streamed to the report. Ends early, with what there is, when
@@ -65,6 +75,8 @@ class Decoding {
   void report_interrupted(Report& report);
 
   const Options& options_;
+  bool same_text_;  // the verifier promises the text of plain decoding
+  std::unique_ptr<spec::Verifier> plain_verifier_;
   std::unique_ptr<spec::Drafter> drafter_;  // null: plain decoding only
   std::optional<Runs> speculative_;         // with a drafter
   Runs plain_;

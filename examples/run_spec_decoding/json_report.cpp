@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "examples/common/build_id.h"
+#include "models/chat_template/reasoning_splitter.h"
 
 namespace minitorch::run_spec_decoding {
 namespace {
@@ -40,10 +41,14 @@ Json stats_json(const std::optional<spec::GenerationStats>& stats) {
   return json;
 }
 
-Json result_json(const spec::GenerateResult& result) {
+Json result_json(const spec::GenerateResult& result, bool in_reasoning) {
   Json json;
   json["ids"] = result.ids;
   json["text"] = result.text;
+  const models::SplitText split = models::split_reasoning(result.text, in_reasoning);
+  json["reasoning"] = split.reasoning;
+  json["answer"] = split.answer;
+  json["unfinished_reasoning"] = split.unfinished;
   json["finish_reason"] = spec::name_of(result.finish_reason);
   add_stats(json, result.stats);
   return json;
@@ -52,15 +57,19 @@ Json result_json(const spec::GenerateResult& result) {
 void add_info(Json& json, const RunInfo& info) {
   json["verifier"] = info.verifier.name();
   json["lossless"] = info.verifier.lossless();
-  json["reproducible"] = info.verifier.same_text_as_plain();
+  json["same_text_as_plain"] = info.verifier.same_text_as_plain(info.sampling);
+  json["reproducible"] = true;  // the same command gives the same text: no draft length depends on a clock
   json["target"] = info.options.target.string();
   json["draft"] = info.options.draft.has_value() ? Json(info.options.draft->string()) : Json(nullptr);
   json["drafter"] = info.options.drafter;
   json["gamma"] = info.options.gamma;
   json["repeat"] = info.options.repeat;
   json["warmup"] = info.options.warmup;
-  json["temperature"] = 0.0;
-  json["seed"] = 0;
+  json["temperature"] = info.sampling.temperature;
+  json["top_k"] = info.sampling.top_k;
+  json["top_p"] = info.sampling.top_p;
+  json["min_p"] = info.sampling.min_p;
+  json["seed"] = info.sampling.seed;
   json["threads"] = info.threads;
   json["isa"] = info.isa;
   json["build"] = build_id();
@@ -69,8 +78,8 @@ void add_info(Json& json, const RunInfo& info) {
 Json record_json(const Record& record, const RunInfo& info) {
   Json json;
   json["prompt"] = record.prompt;
-  json["speculative"] = result_json(record.speculative);
-  json["baseline"] = record.baseline.has_value() ? result_json(*record.baseline) : Json(nullptr);
+  json["speculative"] = result_json(record.speculative, record.in_reasoning);
+  json["baseline"] = record.baseline.has_value() ? result_json(*record.baseline, record.in_reasoning) : Json(nullptr);
   json["speedup"] = or_null(record.speedup);
   json["identical"] = or_null(record.identical);
   if (record.first_difference.has_value()) json["first_difference"] = *record.first_difference;

@@ -4,12 +4,9 @@
 #include "examples/common/program.h"
 #include "examples/run_spec_decoding/options.h"
 #include "examples/run_spec_decoding/run.h"
-#include "speculative/verifier.h"
 
 int main(int argc, char** argv) {
   using namespace minitorch;
-  return run_program("run_spec_decoding", [&] {
-    const run_spec_decoding::Options options = run_spec_decoding::parse_options(argc, argv);
-    return run_spec_decoding::run(options, *spec::find_verifier("greedy").make());
-  });
+  return run_program("run_spec_decoding",
+                     [&] { return run_spec_decoding::run(run_spec_decoding::parse_options(argc, argv)); });
 }

@@ -1,7 +1,9 @@
 // The command line of run_spec_decoding: flags, defaults and what does not go together.
 #include "examples/run_spec_decoding/options.h"
 
-#include <cstdlib>  // std::strtod
+#include <algorithm>
+#include <charconv>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -14,6 +16,7 @@
 #include "minitorch/base/utf8.h"
 #include "models/embedded_pair.h"
 #include "speculative/drafter.h"
+#include "speculative/verifier.h"
 
 namespace minitorch::run_spec_decoding {
 namespace {
@@ -39,15 +42,34 @@ constexpr std::int32_t kMaxRuns = 1'000'000;
 struct Raw {
   std::string target, draft, drafter, prompt, prompt_file, prompts_file, system, json;
   std::string dtype = "auto";
-  std::string temperature = "0";
+  std::string verifier = "auto";
   bool no_baseline = false;
 };
+
+template <typename... Args>
+void expect(bool condition, fmt::format_string<Args...> format, Args&&... args) {
+  if (!condition) throw UsageError(fmt::format(format, std::forward<Args>(args)...));
+}
 
 std::string drafter_help() {
   std::string help = "Who drafts:";
   for (const spec::DrafterInfo& info : spec::drafters()) help += fmt::format(" {} ({}),", info.name, info.summary);
   help.back() = '.';
   return help + " Default: model with --draft or the embedded pair, ngram with --target alone";
+}
+
+std::string verifier_help() {
+  std::string help = "Who decides which draft tokens stand:";
+  for (const spec::VerifierInfo& info : spec::verifiers()) help += fmt::format(" {} ({}),", info.name, info.summary);
+  return help + " or auto: greedy at temperature 0, coupled above";
+}
+
+std::uint64_t seed_of(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  expect(error == std::errc() && end == text.data() + text.size(),
+         "--seed: expected a whole number from 0 to 2^64 - 1, got '{}'", printable(text, 60));
+  return seed;
 }
 
 // An option with a whole number as value.
@@ -90,9 +112,34 @@ void add_decoding_options(CLI::App& app, Options& options, Raw& raw) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
   app.add_flag("--ignore-eos", options.ignore_eos, "Do not end at end tokens");
-  app.add_option("--temperature", raw.temperature, "Only 0 is available: the most likely token")
-      ->type_name("T")
-      ->capture_default_str();
+}
+
+// An option with a real number as value.
+CLI::Option* add_real(CLI::App& app, const std::string& name, std::optional<double>& value, double max,
+                      const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          name, [=, &value](const std::string& text) { value = real_number(name, text, 0.0, max); }, help)
+      ->type_name(name == "--temperature" ? "T" : "P");
+}
+
+void add_sampling_options(CLI::App& app, Options& options, Raw& raw) {
+  add_real(app, "--temperature", options.temperature, std::numeric_limits<double>::max(),
+           "0: the most likely token; above: sample from softmax(logits / T). Default of this and the next three: the "
+           "model's generation_config.json, or else 0 and no restriction");
+  app.add_option_function<std::string>(
+         "--top-k", [&](const std::string& text) { options.top_k = whole_number("--top-k", text, 0); },
+         "Sample among the K most likely tokens; 0: all")
+      ->type_name("K");
+  add_real(app, "--top-p", options.top_p, 1.0,
+           "Sample among the fewest most likely tokens whose probabilities sum to P; 1: all");
+  add_real(app, "--min-p", options.min_p, 1.0,
+           "Sample among tokens at least P times as likely as the most likely one; 0: all");
+  app.add_option_function<std::string>(
+         "--seed", [&](const std::string& text) { options.seed = seed_of(text); },
+         "The same seed gives the same text, drafted or not (default 0)")
+      ->type_name("S");
+  app.add_option("--verifier", raw.verifier, verifier_help())->type_name("NAME")->capture_default_str();
 }
 
 void add_run_options(CLI::App& app, Options& options, Raw& raw) {
@@ -109,11 +156,6 @@ void add_run_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_flag("--trace", options.trace,
                "Colour the text: accepted draft tokens green, corrections red, bonus tokens plain");
   app.add_option("--json", raw.json, "Write the results to this file")->type_name("FILE");
-}
-
-template <typename... Args>
-void expect(bool condition, fmt::format_string<Args...> format, Args&&... args) {
-  if (!condition) throw UsageError(fmt::format(format, std::forward<Args>(args)...));
 }
 
 models::WeightDType dtype_of(const std::string& name) {
@@ -136,10 +178,12 @@ void check_drafter(const std::string& name) {
   }
 }
 
-void check_temperature(const std::string& text) {
-  char* end = nullptr;
-  const bool is_zero = !text.empty() && std::strtod(text.c_str(), &end) == 0.0 && *end == '\0';
-  expect(is_zero, "--temperature: only --temperature 0 is available, got '{}'", printable(text, 60));
+void check_verifier(const std::string& name) {
+  std::string known = "auto";
+  for (const spec::VerifierInfo& info : spec::verifiers()) known += fmt::format(", {}", info.name);
+  const bool found = name == "auto" || std::any_of(spec::verifiers().begin(), spec::verifiers().end(),
+                                                   [&](const spec::VerifierInfo& info) { return info.name == name; });
+  expect(found, "--verifier: expected one of {}, got '{}'", known, printable(name, 60));
 }
 
 void check_files(const Options& options) {
@@ -218,6 +262,7 @@ Options parse_options(int argc, const char* const* argv) {
   Raw raw;
   add_input_options(app, options, raw);
   add_decoding_options(app, options, raw);
+  add_sampling_options(app, options, raw);
   add_run_options(app, options, raw);
   std::vector<std::string> names;
   const std::vector<const char*> arguments = split_empty_values(argc, argv, names);
@@ -231,7 +276,8 @@ Options parse_options(int argc, const char* const* argv) {
   options.json = given(app, "--json", raw.json);
   options.baseline = !raw.no_baseline;
   options.dtype = dtype_of(raw.dtype);
-  check_temperature(raw.temperature);
+  check_verifier(raw.verifier);
+  options.verifier = raw.verifier;
   choose_models(options, app, raw);
   check_texts(options);
   check_files(options);

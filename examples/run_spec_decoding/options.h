@@ -26,6 +26,13 @@ struct Options {
   std::int32_t max_new_tokens = 256;
   std::vector<std::string> stop_strings;
   bool ignore_eos = false;
+  // What the command line says about sampling; generation_config.json says the rest (sampling.h).
+  std::optional<double> temperature;
+  std::optional<std::int32_t> top_k;
+  std::optional<double> top_p;
+  std::optional<double> min_p;
+  std::uint64_t seed = 0;
+  std::string verifier = "auto";  // or the name of one
   models::WeightDType dtype = models::WeightDType::kAuto;
   std::int32_t threads = 0;  // 0: default_thread_count()
   bool baseline = true;

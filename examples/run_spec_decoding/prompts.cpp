@@ -10,6 +10,7 @@
 #include "minitorch/base/utf8.h"
 #include "minitorch/io/json.h"
 #include "models/chat_template/chat_template.h"
+#include "models/chat_template/reasoning_splitter.h"
 
 namespace minitorch::run_spec_decoding {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 Prompt make_prompt(std::string text, std::string origin) {
   MT_CHECK_AS(IoError, is_valid_utf8(text), "{}: expected UTF-8 text, byte {} is not valid", origin,
               valid_utf8_prefix(text));
-  return {.text = std::move(text), .origin = std::move(origin), .ids = {}};
+  return {.text = std::move(text), .origin = std::move(origin)};
 }
 
 Prompt read_prompt_file(const std::string& path) {
@@ -89,10 +90,9 @@ void encode_prompts(std::vector<Prompt>& prompts, const Options& options, const 
   const std::unique_ptr<models::ChatTemplate> chat = options.raw ? nullptr : chat_template_of(tokenizer);
   const std::int32_t context = loaded.model->max_context();
   for (Prompt& prompt : prompts) {
-    // The template writes the begin token itself.
-    prompt.ids = chat == nullptr
-                     ? tokenizer.encode(prompt.text, /*add_special_tokens=*/true)
-                     : tokenizer.encode(chat_text(*chat, options, prompt.text), /*add_special_tokens=*/false);
+    const std::string text = chat == nullptr ? prompt.text : chat_text(*chat, options, prompt.text);
+    prompt.in_reasoning = models::ends_in_reasoning(text);
+    prompt.ids = tokenizer.encode(text, /*add_special_tokens=*/chat == nullptr);  // the template writes them itself
     for (const std::int32_t id : prompt.ids) {
       MT_CHECK(id < loaded.model->vocab_size(),
                "{}: tokenizer.json gives the id {}, but the model has ids below {} only", prompt.origin, id,

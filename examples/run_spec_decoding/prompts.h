@@ -17,7 +17,8 @@ inline constexpr std::string_view kSamplePrompt =
 struct Prompt {
   std::string text;
   std::string origin;  // "--prompt", "questions.jsonl:3": begins error messages
-  std::vector<std::int32_t> ids;
+  std::vector<std::int32_t> ids = {};
+  bool in_reasoning = false;  // what the model reads ends inside its reasoning
 };
 
 // Reads the texts; ids stay empty. Throws Error that names the source of text that is no UTF-8 or no JSON.

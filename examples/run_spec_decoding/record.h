@@ -1,4 +1,4 @@
-// Record: what came out of one prompt; Totals: of many.
+// RunInfo: what is the same for a whole run; Record: what came out of one prompt; Totals: of many.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,28 @@
 #include <string>
 
 #include "examples/common/program.h"
+#include "examples/run_spec_decoding/options.h"
 #include "speculative/session.h"
 
 namespace minitorch::run_spec_decoding {
 
+// What is the same for all records of a run.
+struct RunInfo {
+  const Options& options;
+  spec::SamplingOptions sampling;
+  const spec::Verifier& verifier;  // of drafts; without a drafter that of plain decoding
+  int threads = 0;
+  std::string isa;
+};
+
 // Times are medians over the measured runs. Without a drafter `speculative` and `baseline` are the same plain runs.
 struct Record {
   std::string prompt;
+  bool in_reasoning = false;  // the text begins inside the model's reasoning
   spec::GenerateResult speculative;
   std::optional<spec::GenerateResult> baseline;
   int repeat = 0;  // measured runs of each kind that were completed
-  // Absent without a complete run of both.
+  // Absent without a complete run of both, and where the verifier does not promise the text of plain decoding.
   std::optional<bool> identical;                // every run gave the tokens of plain decoding
   std::optional<std::size_t> first_difference;  // index of the first token that differs
   std::optional<double> speedup;                // decode time, plain / speculative; absent without a drafter

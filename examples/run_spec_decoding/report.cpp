@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "examples/run_spec_decoding/sampling.h"
 #include "minitorch/base/utf8.h"
 
 namespace minitorch::run_spec_decoding {
@@ -82,8 +83,14 @@ void write_stats(Section section, const spec::GenerationStats& stats) {
   }
 }
 
-std::string identity(const Record& record) {
-  if (!record.identical.has_value()) return "n/a";
+// Why texts were not compared.
+std::string not_compared(const RunInfo& info) {
+  if (info.verifier.same_text_as_plain(info.sampling)) return "n/a";
+  return fmt::format("n/a (verifier {} keeps the distribution, not the text)", info.verifier.name());
+}
+
+std::string identity(const Record& record, const RunInfo& info) {
+  if (!record.identical.has_value()) return not_compared(info);
   if (*record.identical) return "yes";
   return fmt::format("no (first difference at token {})", record.first_difference.value_or(0));
 }
@@ -151,13 +158,13 @@ void Report::end(Section section, const spec::GenerateResult& result, int num_me
   write_now("\n");
 }
 
-void Report::verdict(const Record& record) const {
+void Report::verdict(const Record& record, const RunInfo& info) const {
   if (!record.baseline.has_value() || !drafts_) return;
   write(record.speedup.has_value() ? fmt::format("speed-up: {:.2f}x\n", *record.speedup) : "speed-up: n/a\n");
-  write_now(fmt::format("identical: {}\n", identity(record)));
+  write_now(fmt::format("identical: {}\n", identity(record, info)));
 }
 
-void Report::totals(std::span<const Record> records) const {
+void Report::totals(std::span<const Record> records, const RunInfo& info) const {
   const Totals totals = sum_of(records);
   const Section first = drafts_ ? Section::kSpeculative : Section::kBaseline;
   write(fmt::format("\n== Totals of {} prompts\n\n", records.size()));
@@ -173,15 +180,19 @@ void Report::totals(std::span<const Record> records) const {
                     duration(totals.baseline->decode_s)));
   write(totals.speedup.has_value() ? fmt::format("speed-up: {:.2f}x\n", *totals.speedup) : "speed-up: n/a\n");
   const std::size_t different = totals.compared - totals.identical;
-  write_now(totals.compared == 0 ? "identical: n/a\n"
+  write_now(totals.compared == 0 ? fmt::format("identical: {}\n", not_compared(info))
             : different == 0     ? "identical: yes\n"
                              : fmt::format("identical: no ({} of {} prompts differ)\n", different, totals.compared));
 }
 
-void Report::setting(const Options& options, std::string_view isa, int threads) const {
+void Report::setting(const RunInfo& info) const {
+  const Options& options = info.options;
   const std::string draft = options.draft.has_value() ? fmt::format(" {}", short_name(*options.draft)) : "";
   write(fmt::format("target: {}\ndrafter: {}{}\n", short_name(options.target), options.drafter, draft));
-  write_now(fmt::format("kernels: {}, {} {}\n", isa, threads, threads == 1 ? "thread" : "threads"));
+  if (info.sampling.temperature > 0.0) {
+    write(fmt::format("sampling: {}\nverifier: {}\n", to_string(info.sampling), info.verifier.name()));
+  }
+  write_now(fmt::format("kernels: {}, {} {}\n", info.isa, info.threads, info.threads == 1 ? "thread" : "threads"));
 }
 
 }  // namespace minitorch::run_spec_decoding

@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "examples/run_spec_decoding/options.h"
 #include "examples/run_spec_decoding/record.h"
 #include "speculative/session.h"
 
@@ -30,10 +29,11 @@ class Report {
   // Completes the text by what was held back until an abort, then the figures; those of several runs are called
   // medians.
   void end(Section section, const spec::GenerateResult& result, int num_measured);
-  void verdict(const Record& record) const;
-  void totals(std::span<const Record> records) const;
+  // `info` explains what was not compared.
+  void verdict(const Record& record, const RunInfo& info) const;
+  void totals(std::span<const Record> records, const RunInfo& info) const;
   // Closes the report with the models and what they ran on.
-  void setting(const Options& options, std::string_view isa, int threads) const;
+  void setting(const RunInfo& info) const;
 
  private:
   bool drafts_;

@@ -1,5 +1,6 @@
 // Drafter "model": a second, smaller language model with a KV cache of its own proposes the chain it would say itself
-// (Leviathan et al. 2023, Chen et al. 2023), each token the argmax of its row.
+// (Leviathan et al. 2023, Chen et al. 2023), drawn with the target's sampling settings in the way the verifier asks
+// for.
 #include <algorithm>
 #include <iterator>
 
@@ -37,18 +38,16 @@ class ModelDrafter : public Drafter {
   // The cache stays: what the next request shares with it is not computed again.
   void reset() override { in_step_ = 0; }
 
-  void propose(std::span<const std::int32_t> history, std::int32_t budget, Draft& draft) override {
+  void propose(const DraftRequest& request, Draft& draft) override {
+    const std::span<const std::int32_t> history = request.history;
     // The last drafted token is not computed, so it may stand one behind the context.
-    const std::int32_t count = std::min(budget, model_.max_context() - size_of(history) + 1);
+    const std::int32_t count = std::min(request.budget, model_.max_context() - size_of(history) + 1);
     if (count <= 0) return;
     keep_common_prefix(history);
     const auto lacking = history.subspan(static_cast<std::size_t>(in_step_));
     if (!can_read(lacking)) return;
-    draft.add(next_token_behind(lacking), Draft::kRoot);
-    while (draft.size() < count) {
-      const std::int32_t last = draft.size() - 1;
-      draft.add(next_token_behind({&draft.tokens.back(), 1}), last);
-    }
+    add_token_behind(lacking, request, draft);
+    while (draft.size() < count) add_token_behind({&draft.tokens.back(), 1}, request, draft);
   }
 
   void observe(std::span<const std::int32_t> history, [[maybe_unused]] const Draft& draft,
@@ -76,9 +75,29 @@ class ModelDrafter : public Drafter {
     return std::all_of(ids.begin(), ids.end(), [&](std::int32_t id) { return id >= 0 && id < vocab_size; });
   }
 
-  // Computes `tokens` (at least one) behind the cache, and returns what the model says next. One pass unless a prompt
-  // needs more.
-  std::int32_t next_token_behind(std::span<const std::int32_t> tokens) {
+  // Lengthens the chain by what the model says behind the cache and `tokens`.
+  void add_token_behind(std::span<const std::int32_t> tokens, const DraftRequest& request, Draft& draft) {
+    const std::int32_t node = draft.size();
+    const std::int32_t parent = node - 1;  // Draft::kRoot for the first
+    if (request.how == DraftSampling::kArgmax) {
+      compute(tokens, models::Want::kArgmax);
+      draft.add(outputs_.argmax.back(), parent);
+      return;
+    }
+    compute(tokens, models::Want::kLogits);
+    distribution(outputs_.logits_of(static_cast<std::int32_t>(batch_.rows.size()) - 1), request.sampling, row_);
+    if (request.how == DraftSampling::kCoupled) {
+      const std::size_t index = request.chooser->sample(size_of(request.history) + node, row_.tokens);
+      draft.add(row_.tokens[index].id, parent);
+    } else {
+      const std::size_t index = request.chooser->draw(node, Purpose::kDraft, row_.tokens);
+      draft.add_drawn(row_.tokens[index].id, parent, row_);
+    }
+  }
+
+  // Computes `tokens` (at least one) behind the cache; the last row has what is wanted. One pass unless a prompt needs
+  // more.
+  void compute(std::span<const std::int32_t> tokens, models::Want want) {
     while (!tokens.empty()) {
       const auto chunk = tokens.first(std::min(tokens.size(), static_cast<std::size_t>(kPrefillChunk)));
       tokens = tokens.subspan(chunk.size());
@@ -86,11 +105,10 @@ class ModelDrafter : public Drafter {
       batch_.caches.assign(1, &cache_);
       static_cast<void>(batch_.add_chain(0, chunk));
       outputs_.want.assign(chunk.size(), models::Want::kNone);
-      if (tokens.empty()) outputs_.want.back() = models::Want::kArgmax;
+      if (tokens.empty()) outputs_.want.back() = want;
       model_.forward(batch_, outputs_);
       cache_.keep_chain();
     }
-    return outputs_.argmax.back();
   }
 
   models::CausalLM& model_;
@@ -99,6 +117,7 @@ class ModelDrafter : public Drafter {
   // Kept from round to round, so that their memory is reused.
   models::Batch batch_;
   models::Outputs outputs_;
+  Distribution row_;
 };
 
 }  // namespace

@@ -15,7 +15,8 @@ class NgramDrafter : public Drafter {
   [[nodiscard]] std::string_view name() const override { return "ngram"; }
   void reset() override { index_.clear(); }
 
-  void propose(std::span<const std::int32_t> history, std::int32_t budget, Draft& draft) override {
+  void propose(const DraftRequest& request, Draft& draft) override {
+    const auto [history, budget] = std::pair(request.history, request.budget);
     index_.extend(history);
     const NgramIndex::Continuations next = index_.find(history);
     if (next.recent < 0) return;

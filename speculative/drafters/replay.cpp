@@ -10,11 +10,11 @@ void ReplayDrafter::reset() {
   verdicts_.clear();
 }
 
-void ReplayDrafter::propose(std::span<const std::int32_t> /*history*/, std::int32_t budget, Draft& draft) {
+void ReplayDrafter::propose(const DraftRequest& request, Draft& draft) {
   if (round_ >= drafts_.size()) return;
   const Draft& given = drafts_[round_++];
   // Parents stand before their children, so the first nodes of a tree are a tree.
-  for (std::int32_t node = 0; node < std::min(budget, given.size()); ++node) {
+  for (std::int32_t node = 0; node < std::min(request.budget, given.size()); ++node) {
     draft.add(given.tokens[static_cast<std::size_t>(node)], given.parent[static_cast<std::size_t>(node)]);
   }
 }

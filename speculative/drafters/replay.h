@@ -15,7 +15,7 @@ class ReplayDrafter : public Drafter {
 
   [[nodiscard]] std::string_view name() const override { return "replay"; }
   void reset() override;
-  void propose(std::span<const std::int32_t> history, std::int32_t budget, Draft& draft) override;
+  void propose(const DraftRequest& request, Draft& draft) override;
   void observe(std::span<const std::int32_t> history, const Draft& draft, const Verdict& verdict) override;
 
   // What was decided about the drafts of this request; the last round of a text is not observed.

@@ -7,6 +7,8 @@
 
 namespace minitorch::spec {
 
+[[nodiscard]] std::unique_ptr<Verifier> make_coupled_verifier();
 [[nodiscard]] std::unique_ptr<Verifier> make_greedy_verifier();
+[[nodiscard]] std::unique_ptr<Verifier> make_rejection_verifier();
 
 }  // namespace minitorch::spec

@@ -2,6 +2,7 @@
 // argmax behind the tokens before it, whatever was drafted.
 #include "minitorch/base/check.h"
 #include "speculative/verifiers/all.h"
+#include "speculative/verifiers/follow.h"
 
 namespace minitorch::spec {
 namespace {
@@ -10,33 +11,17 @@ class GreedyVerifier : public Verifier {
  public:
   [[nodiscard]] std::string_view name() const override { return "greedy"; }
   [[nodiscard]] models::Want want() const override { return models::Want::kArgmax; }
-  [[nodiscard]] bool lossless() const override { return true; }
-  [[nodiscard]] bool same_text_as_plain() const override { return true; }
-
-  void verify(const Draft& draft, const TargetRows& rows, const SamplingOptions& options, Chooser& /*chooser*/,
-              Verdict& verdict) const override {
-    check_supported(options);
-    verdict.path.clear();
-    std::int32_t last = Draft::kRoot;
-    std::int32_t wanted = argmax_behind(rows, last);
-    // Children stand behind their parents and siblings differ in token, so one pass over the nodes finds the whole
-    // path.
-    for (std::int32_t node = 0; node < draft.size(); ++node) {
-      const auto index = static_cast<std::size_t>(node);
-      if (draft.parent[index] != last || draft.tokens[index] != wanted) continue;
-      verdict.path.push_back(node);
-      last = node;
-      wanted = argmax_behind(rows, last);
-    }
-    verdict.next_token = wanted;
+  [[nodiscard]] DraftSampling draft_sampling() const override { return DraftSampling::kArgmax; }
+  void check(const SamplingOptions& sampling) const override {
+    MT_CHECK(sampling.temperature == 0.0, "verifier greedy: expected temperature 0, got {}", sampling.temperature);
   }
+  [[nodiscard]] bool lossless() const override { return true; }
+  [[nodiscard]] bool same_text_as_plain(const SamplingOptions& /*sampling*/) const override { return true; }
 
- private:
-  static std::int32_t argmax_behind(const TargetRows& rows, std::int32_t node) {
-    const auto row = static_cast<std::size_t>(rows.row_of(node));
-    MT_CHECK(row < rows.outputs.argmax.size() && rows.outputs.argmax[row] >= 0,
-             "greedy verifier: the target gave no argmax for row {}", row);
-    return rows.outputs.argmax[row];
+  void verify(const Draft& draft, const TargetRows& rows, Chooser& /*chooser*/, Verdict& verdict) const override {
+    check(rows.sampling());
+    follow(
+        draft, [&](std::int32_t node) { return rows.argmax_behind(node); }, verdict);
   }
 };
 

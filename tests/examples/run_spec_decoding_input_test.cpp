@@ -60,12 +60,23 @@ TEST_CASE("a command line that makes no sense is a usage error that names the op
       refused({"--target", tiny_model(), "--prompt", "a", option, value}, kUsage,
               std::string(option) + ": expected a whole number from ");
     }
-    refused(tiny_run({"--prompt", "a", "--temperature", value}), kUsage, "--temperature: only --temperature 0");
   }
   refused(tiny_run({"--prompt", "a", "--repeat", "0"}), kUsage, "--repeat");
   refused(tiny_run({"--prompt", "a", "--warmup", "-1"}), kUsage, "--warmup");
-  refused(tiny_run({"--prompt", "a", "--temperature", "0.6"}), kUsage, "only --temperature 0 is available");
-  refused(tiny_run({"--prompt", "a", "--temperature", "nan"}), kUsage, "only --temperature 0 is available");
+  for (const char* value : {"", "abc", "-1", "nan", "inf", "-inf", "0.5 ", "0,5"}) {
+    CAPTURE(value);
+    refused(tiny_run({"--prompt", "a", "--temperature", value}), kUsage,
+            "--temperature: expected a number of at least 0, got '");
+    refused(tiny_run({"--prompt", "a", "--top-p", value}), kUsage, "--top-p: expected a number from 0 to 1, got '");
+    refused(tiny_run({"--prompt", "a", "--min-p", value}), kUsage, "--min-p: expected a number from 0 to 1, got '");
+  }
+  refused(tiny_run({"--prompt", "a", "--top-p", "1.5"}), kUsage, "--top-p: expected a number from 0 to 1, got '1.5'");
+  refused(tiny_run({"--prompt", "a", "--top-k", "-1"}), kUsage, "--top-k: expected a whole number from 0");
+  refused(tiny_run({"--prompt", "a", "--seed", "-1"}), kUsage, "--seed: expected a whole number from 0 to 2^64 - 1");
+  refused(tiny_run({"--prompt", "a", "--verifier", "typical"}), kUsage,
+          "--verifier: expected one of auto, " + names_of(minitorch::spec::verifiers()) + ", got 'typical'");
+  refused(tiny_run({"--prompt", "a", "--verifier", "greedy", "--temperature", "0.6"}), kUsage,
+          "--verifier greedy: expected temperature 0, got 0.6");
   refused(tiny_run({"--prompt", "a", "--drafter", "oracle"}), kUsage,
           "--drafter: expected one of " + names_of(minitorch::spec::drafters()) + ", got 'oracle'");
   refused(tiny_run({"--prompt", "a", "--dtype", "int8"}), kUsage, "--dtype: expected auto, f32 or bf16, got 'int8'");

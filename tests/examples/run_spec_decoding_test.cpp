@@ -292,10 +292,11 @@ TEST_CASE("--trace colours accepted tokens green and corrections red, in the spe
 TEST_CASE("--help names every option and --version the build, both with exit code 0") {
   const ProgramResult help = run_program(kSpecDecoding, {"--help"});
   CHECK(help.exit_code == 0);
-  for (const char* option : {"--target",      "--draft ", "--drafter", "--gamma",          "--prompt", "--prompt-file",
-                             "--prompts",     "--system", "--raw",     "--max-new-tokens", "--stop",   "--ignore-eos",
-                             "--temperature", "--dtype",  "--threads", "--no-baseline",    "--repeat", "--warmup",
-                             "--trace",       "--json",   "--version", "MINITORCH_ISA"}) {
+  for (const char* option :
+       {"--target", "--draft ", "--drafter",        "--gamma",    "--prompt",     "--prompt-file", "--prompts",
+        "--system", "--raw",    "--max-new-tokens", "--stop",     "--ignore-eos", "--temperature", "--top-k",
+        "--top-p",  "--min-p",  "--seed",           "--verifier", "--dtype",      "--threads",     "--no-baseline",
+        "--repeat", "--warmup", "--trace",          "--json",     "--version",    "MINITORCH_ISA"}) {
     CAPTURE(option);
     CHECK(help.out.find(option) != std::string::npos);
   }

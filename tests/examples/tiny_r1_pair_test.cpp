@@ -1,7 +1,6 @@
 // The embedded pair as it is shipped: what it can do, and that speculation with it changes nothing.
 #include <doctest/doctest.h>
 
-#include <cstdlib>  // std::getenv
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -12,8 +11,8 @@
 #include "examples/train_tiny_r1/evaluation.h"
 #include "examples/train_tiny_r1/handwritten_problems.h"
 #include "minitorch/autograd/node.h"
-#include "models/load.h"
 #include "speculative/session.h"
+#include "tests/examples/tiny_r1_pair.h"
 
 namespace minitorch::test {
 namespace {
@@ -21,31 +20,7 @@ namespace {
 using namespace train_tiny_r1;
 using run_spec_decoding::kSamplePrompt;
 
-constexpr std::int32_t kMaxNewTokens = 200;
-
-std::filesystem::path pair_folder() { return std::filesystem::path(MINITORCH_SOURCE_DIR) / "models" / "tiny_r1"; }
-
-models::LoadedModel& target() {
-  static models::LoadedModel model = models::load_model(pair_folder() / "target", default_runtime());
-  return model;
-}
-models::LoadedModel& draft() {
-  static models::LoadedModel model = models::load_model(pair_folder() / "draft", default_runtime());
-  return model;
-}
-
-bool full_tests() { return std::getenv("MINITORCH_FULL_TESTS") != nullptr; }
-
-std::vector<Question> questions(std::uint64_t seed, std::int64_t count) {
-  return held_out_questions(seed, count, 2, EquationSet());
-}
-
 double share(const Tally& tally) { return static_cast<double>(tally.right) / static_cast<double>(tally.total); }
-
-std::vector<std::int32_t> prompt_of(const Question& question) {
-  const auto chat = models::make_chat_template(target().tokenizer);
-  return target().tokenizer.encode(chat->render({{.role = "user", .content = question.text}}, true), false);
-}
 
 // Texts of all prompts under a drafter (null: plain decoding).
 std::vector<std::vector<std::int32_t>> decode_all(const std::vector<Question>& asked, spec::Drafter* drafter,

@@ -11,13 +11,16 @@ using test::Ids;
 
 namespace {
 
+const SamplingOptions kGreedy = {};
+
 // The verdict on a draft when the target's argmax is argmax[0] behind the last token and argmax[i + 1] behind node i.
 Verdict verdict_on(const Draft& draft, const Ids& argmax, std::int32_t first_row = 0) {
   models::Outputs outputs;
   outputs.argmax = argmax;
   PhiloxChooser chooser(0);
   Verdict verdict{.path = {9, 9}, .next_token = 9};  // left over from a former round
-  test::greedy().verify(draft, {.outputs = outputs, .first_row = first_row}, {}, chooser, verdict);
+  Distribution buffer;
+  test::greedy().verify(draft, TargetRows(outputs, first_row, /*sampling=*/kGreedy, buffer), chooser, verdict);
   return verdict;
 }
 

@@ -24,8 +24,8 @@ class FunctionDrafter : public spec::Drafter {
 
   [[nodiscard]] std::string_view name() const override { return "function"; }
   void reset() override {}
-  void propose(std::span<const std::int32_t> history, std::int32_t budget, spec::Draft& draft) override {
-    propose_(history, budget, draft);
+  void propose(const spec::DraftRequest& request, spec::Draft& draft) override {
+    propose_(request.history, request.budget, draft);
   }
   void observe(std::span<const std::int32_t> /*history*/, const spec::Draft& /*draft*/,
                const spec::Verdict& /*verdict*/) override {}

@@ -21,7 +21,7 @@ std::unique_ptr<Drafter> model_drafter(models::CausalLM& draft, const models::Ca
 Ids propose(Drafter& drafter, const Ids& history, std::int32_t budget) {
   Draft draft;
   drafter.reset();
-  drafter.propose(history, budget, draft);
+  drafter.propose({.history = history, .budget = budget}, draft);
   draft.validate();
   CHECK(draft.depth() == draft.size());
   return draft.tokens;

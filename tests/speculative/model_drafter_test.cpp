@@ -231,7 +231,7 @@ TEST_CASE("drafting allocates nothing behind the first round, though its cache g
   drafter->reset();
   while (history.size() < 300) {  // a target that accepts half of every draft
     draft.clear();
-    drafter->propose(history, 6, draft);
+    drafter->propose({.history = history, .budget = 6}, draft);
     REQUIRE(draft.size() == 6);
     verdict.path.assign({0, 1, 2});
     history.insert(history.end(), draft.tokens.begin(), draft.tokens.begin() + 3);

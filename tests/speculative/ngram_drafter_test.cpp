@@ -16,7 +16,7 @@ namespace {
 Draft propose(const Ids& history, std::int32_t budget, const DrafterOptions& options = {}) {
   const auto drafter = find_drafter("ngram").make(options);
   Draft draft;
-  drafter->propose(history, budget, draft);
+  drafter->propose({.history = history, .budget = budget}, draft);
   draft.validate();
   return draft;
 }
@@ -86,13 +86,13 @@ TEST_CASE("min_ngram and max_ngram bound the match") {
 TEST_CASE("reset forgets the former request") {
   const auto drafter = find_drafter("ngram").make({});
   Draft draft;
-  drafter->propose(Ids{1, 2, 3, 1, 2}, 2, draft);
+  drafter->propose({.history = Ids{1, 2, 3, 1, 2}, .budget = 2}, draft);
   CHECK(draft.tokens == Ids{3, 1});
   drafter->reset();
   draft.clear();
-  drafter->propose(Ids{1, 2}, 2, draft);
+  drafter->propose({.history = Ids{1, 2}, .budget = 2}, draft);
   CHECK(draft.empty());
-  drafter->propose(Ids{1, 2, 7, 1, 2}, 2, draft);
+  drafter->propose({.history = Ids{1, 2, 7, 1, 2}, .budget = 2}, draft);
   CHECK(draft.tokens == Ids{7, 1});
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("drafting step by step over a growing random text equals a search over
     const bool copy = history.size() > 40 && random.below(4) != 0;
     history.push_back(copy ? history[history.size() - 40] : static_cast<std::int32_t>(random.below(60)));
     Draft draft;
-    drafter->propose(history, 5, draft);
+    drafter->propose({.history = history, .budget = 5}, draft);
     CAPTURE(step);
     REQUIRE(draft.tokens == continuation_by_search(history, 5, options));
   }

@@ -22,14 +22,19 @@ TEST_CASE("every registered drafter is found by its name, and its product carrie
   CHECK(find_drafter("none").make({}) == nullptr);
 }
 
-TEST_CASE("every registered verifier is found by its name, and greedy promises plain decoding's own text") {
+TEST_CASE("every registered verifier is found by its name, is lossless, and greedy and coupled promise the same text") {
   for (const VerifierInfo& info : verifiers()) {
     CAPTURE(info.name);
     CHECK(&find_verifier(info.name) == &info);
     CHECK(info.make()->name() == info.name);
+    CHECK(info.make()->lossless());
+    CHECK(info.make()->same_text_as_plain({.temperature = 0.0}));
+    CHECK(info.make()->same_text_as_plain({.temperature = 0.6}) == (info.name != "rejection"));
   }
-  CHECK(find_verifier("greedy").make()->lossless());
-  CHECK(find_verifier("greedy").make()->same_text_as_plain());
+  CHECK(default_verifier({.temperature = 0.0}).name == "greedy");
+  CHECK(default_verifier({.temperature = 0.6}).name == "coupled");
+  CHECK_THROWS_WITH_AS(find_verifier("greedy").make()->check({.temperature = 0.6}),
+                       "verifier greedy: expected temperature 0, got 0.6", Error);
 }
 
 TEST_CASE("an unknown name is refused with the known ones, and replay is not among them") {
@@ -45,7 +50,7 @@ TEST_CASE("the replay drafter plays its drafts in order, cut to the budget, and 
   const test::Ids history{1};
   const auto next = [&](std::int32_t budget) {
     Draft draft;
-    drafter.propose(history, budget, draft);
+    drafter.propose({.history = history, .budget = budget}, draft);
     return draft;
   };
   for (int request = 0; request < 2; ++request) {

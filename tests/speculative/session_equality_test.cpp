@@ -77,14 +77,16 @@ class ShiftedVerifier : public Verifier {
   [[nodiscard]] std::string_view name() const override { return "shifted"; }
   [[nodiscard]] models::Want want() const override { return models::Want::kArgmax; }
   [[nodiscard]] bool lossless() const override { return true; }
-  [[nodiscard]] bool same_text_as_plain() const override { return true; }
-  void verify(const Draft& draft, const TargetRows& rows, const SamplingOptions& options, Chooser& chooser,
-              Verdict& verdict) const override {
+  [[nodiscard]] DraftSampling draft_sampling() const override { return DraftSampling::kArgmax; }
+  void check(const SamplingOptions& /*sampling*/) const override {}
+  [[nodiscard]] bool same_text_as_plain(const SamplingOptions& /*sampling*/) const override { return true; }
+  void verify(const Draft& draft, const TargetRows& rows, Chooser& chooser, Verdict& verdict) const override {
     models::Outputs shifted;
-    const auto& argmax = rows.outputs.argmax;
+    const auto& argmax = rows.outputs().argmax;
     shifted.argmax.assign(argmax.begin() + (draft.empty() ? 0 : 1), argmax.end());
     shifted.argmax.push_back(argmax.back());
-    test::greedy().verify(draft, {.outputs = shifted, .first_row = rows.first_row}, options, chooser, verdict);
+    test::greedy().verify(draft, TargetRows(shifted, rows.first_row(), rows.sampling(), rows.buffer()), chooser,
+                          verdict);
   }
 };
 

@@ -165,7 +165,7 @@ TEST_CASE("options that make no sense are refused") {
   refused([](GenerateOptions& options) { options.stop_strings = {"x"}; });  // there is no tokenizer
   GenerateOptions options = test::options_of(4, 4);
   options.sampling.temperature = 0.6;
-  CHECK_THROWS_WITH_AS(session.generate(Ids{1}, options), "sampling: only temperature 0 is available, got 0.6", Error);
+  CHECK_THROWS_WITH_AS(session.generate(Ids{1}, options), "verifier greedy: expected temperature 0, got 0.6", Error);
 }
 
 TEST_CASE("a token outside the vocabulary, in the prompt or in a draft, is an error and leaves the session usable") {
