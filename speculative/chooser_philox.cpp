@@ -59,6 +59,7 @@ std::size_t PhiloxChooser::sample(std::int64_t position, std::span<const TokenPr
       words = philox4x32({static_cast<std::uint32_t>(pair), kNoise, position_word, sample_index_}, key_);
     }
     const double u = id % 2 == 0 ? uniform53(words[0], words[1]) : uniform53(words[2], words[3]);
+    if (1.0 - u >= earliest * row[i].probability) continue;  // -ln u is larger still: most logarithms are not needed
     const double arrival = -std::log(u) / row[i].probability;
     if (arrival < earliest) {
       earliest = arrival;

@@ -119,7 +119,10 @@ void distribution(std::span<const float> logits, const SamplingOptions& options,
   keep_top_k(static_cast<std::size_t>(options.top_k), row.tokens);
   keep_top_p(options.top_p, row.tokens);
   keep_min_p(options.min_p, row.tokens);
-  std::sort(row.tokens.begin(), row.tokens.end(), by_id);
+  // Where nothing was selected the order is still that of the vocabulary, which is long then.
+  if (!std::is_sorted(row.tokens.begin(), row.tokens.end(), by_id)) {
+    std::sort(row.tokens.begin(), row.tokens.end(), by_id);
+  }
   row.normalise();
 }
 

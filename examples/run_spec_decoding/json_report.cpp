@@ -54,22 +54,22 @@ Json result_json(const spec::GenerateResult& result, bool in_reasoning) {
   return json;
 }
 
-void add_info(Json& json, const RunInfo& info) {
-  json["verifier"] = info.verifier.name();
-  json["lossless"] = info.verifier.lossless();
-  json["same_text_as_plain"] = info.verifier.same_text_as_plain(info.sampling);
+void add_info(Json& json, const RunInfo& info, const Settings& settings) {
+  json["verifier"] = settings.verifier;
+  json["lossless"] = settings.lossless;
+  json["same_text_as_plain"] = settings.same_text_as_plain;
   json["reproducible"] = true;  // the same command gives the same text: no draft length depends on a clock
   json["target"] = info.options.target.string();
   json["draft"] = info.options.draft.has_value() ? Json(info.options.draft->string()) : Json(nullptr);
-  json["drafter"] = info.options.drafter;
-  json["gamma"] = info.options.gamma;
+  json["drafter"] = settings.drafter;
+  json["gamma"] = settings.gamma;
   json["repeat"] = info.options.repeat;
   json["warmup"] = info.options.warmup;
-  json["temperature"] = info.sampling.temperature;
-  json["top_k"] = info.sampling.top_k;
-  json["top_p"] = info.sampling.top_p;
-  json["min_p"] = info.sampling.min_p;
-  json["seed"] = info.sampling.seed;
+  json["temperature"] = settings.sampling.temperature;
+  json["top_k"] = settings.sampling.top_k;
+  json["top_p"] = settings.sampling.top_p;
+  json["min_p"] = settings.sampling.min_p;
+  json["seed"] = settings.sampling.seed;
   json["threads"] = info.threads;
   json["isa"] = info.isa;
   json["build"] = build_id();
@@ -83,7 +83,7 @@ Json record_json(const Record& record, const RunInfo& info) {
   json["speedup"] = or_null(record.speedup);
   json["identical"] = or_null(record.identical);
   if (record.first_difference.has_value()) json["first_difference"] = *record.first_difference;
-  add_info(json, info);
+  add_info(json, info, record.settings.value_or(info.settings));
   json["repeat"] = record.repeat;
   return json;
 }
@@ -97,7 +97,7 @@ Json totals_json(const Totals& totals, std::size_t num_prompts, const RunInfo& i
   json["identical"] = or_null(totals.all_identical());
   json["compared_prompts"] = totals.compared;
   json["identical_prompts"] = totals.identical;
-  add_info(json, info);
+  add_info(json, info, info.settings);
   return json;
 }
 
@@ -105,7 +105,7 @@ Json totals_json(const Totals& totals, std::size_t num_prompts, const RunInfo& i
 
 std::string to_json(std::span<const Record> records, const RunInfo& info) {
   Json json;
-  if (info.options.prompts_file.has_value()) {
+  if (info.options.prompts_file.has_value() || info.options.interactive) {
     json["records"] = Json::array();
     for (const Record& record : records) json["records"].push_back(record_json(record, info));
     json["totals"] = totals_json(sum_of(records), records.size(), info);

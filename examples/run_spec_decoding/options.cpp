@@ -24,10 +24,12 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   run_spec_decoding                                  a sample prompt, decoded by the embedded pair of models
   run_spec_decoding --prompt "Mia had 5 pens. Mia lost 2 pens. How many pens does Mia have now?" --trace
+  run_spec_decoding --interactive
   run_spec_decoding --target MODEL --prompt "What is 12 * 7 + 5?"
   run_spec_decoding --target MODEL --draft SMALLER_MODEL --gamma 6 --prompt "What is 12 * 7 + 5?"
   run_spec_decoding --target MODEL --raw --prompt "Once upon a time" --max-new-tokens 64 --json result.json
   run_spec_decoding --target MODEL --prompts questions.jsonl --warmup 1 --repeat 5
+  run_spec_decoding --target MODEL --prompt "Name a colour." --temperature 0.8 --top-p 0.95 --seed 7
 
 Counting: a target pass yields the draft tokens it accepts and one token of the target's own; both count in "tokens
 per pass", draft tokens alone in the acceptance rate. An end token counts. The first token comes from the pass over the
@@ -96,6 +98,8 @@ void add_input_options(CLI::App& app, Options& options, Raw& raw) {
       ->type_name("FILE.jsonl");
   app.add_option("--system", raw.system, "System text of the conversation")->type_name("TEXT");
   app.add_flag("--raw", options.raw, "Continue the prompt as it is, without the chat template");
+  app.add_flag("--interactive", options.interactive,
+               "A conversation: messages and commands from standard input, /help lists the commands");
 }
 
 void add_decoding_options(CLI::App& app, Options& options, Raw& raw) {
@@ -199,6 +203,7 @@ void check_texts(const Options& options) {
   const int sources =
       int{options.prompt.has_value()} + int{options.prompt_file.has_value()} + int{options.prompts_file.has_value()};
   expect(sources <= 1, "expected one of --prompt, --prompt-file and --prompts, got several");
+  expect(!options.interactive || sources == 0, "--interactive reads messages itself: expected no prompt beside it");
   expect(!options.raw || !options.system.has_value(), "--system has no place in a --raw prompt");
   expect(is_valid_utf8(options.system.value_or("")), "--system: expected UTF-8 text");
   for (const std::string& stop : options.stop_strings) {
@@ -231,6 +236,7 @@ void fill_in_embedded_pair(Options& options) {
   try {
     const std::filesystem::path pair = models::find_embedded_pair();
     options.target = pair / "target";
+    options.embedded_pair = true;
     if (options.drafter == "model") options.draft = pair / "draft";
   } catch (const Error& error) {
     fail<Error>("{}; --target DIR gives a model of your own", error.what());
@@ -280,6 +286,9 @@ Options parse_options(int argc, const char* const* argv) {
   options.verifier = raw.verifier;
   choose_models(options, app, raw);
   check_texts(options);
+  for (const char* option : {"--repeat", "--warmup"}) {
+    expect(!options.interactive || app.count(option) == 0, "{}: has no place in --interactive", option);
+  }
   check_files(options);
   fill_in_embedded_pair(options);
   return options;

@@ -14,6 +14,7 @@ namespace minitorch::run_spec_decoding {
 struct Options {
   // Where no folder is given, those of the embedded pair.
   std::filesystem::path target;
+  bool embedded_pair = false;
   std::optional<std::filesystem::path> draft;  // with drafter "model", and only then
   std::string drafter;
   std::int32_t gamma = 4;
@@ -23,6 +24,7 @@ struct Options {
   std::optional<std::string> prompts_file;
   std::optional<std::string> system;
   bool raw = false;
+  bool interactive = false;
   std::int32_t max_new_tokens = 256;
   std::vector<std::string> stop_strings;
   bool ignore_eos = false;

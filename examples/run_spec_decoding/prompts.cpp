@@ -9,7 +9,6 @@
 #include "minitorch/base/check.h"
 #include "minitorch/base/utf8.h"
 #include "minitorch/io/json.h"
-#include "models/chat_template/chat_template.h"
 #include "models/chat_template/reasoning_splitter.h"
 
 namespace minitorch::run_spec_decoding {
@@ -61,14 +60,6 @@ std::vector<Prompt> read_prompt_lines(const std::string& path) {
   return prompts;
 }
 
-std::unique_ptr<models::ChatTemplate> chat_template_of(const models::Tokenizer& tokenizer) {
-  try {
-    return models::make_chat_template(tokenizer);
-  } catch (const Error& error) {
-    fail<Error>("{}; --raw gives the model the prompt as it is", error.what());
-  }
-}
-
 std::string chat_text(const models::ChatTemplate& chat, const Options& options, const std::string& user) {
   std::vector<models::ChatMessage> messages;
   if (options.system.has_value()) messages.push_back({.role = "system", .content = *options.system});
@@ -77,6 +68,27 @@ std::string chat_text(const models::ChatTemplate& chat, const Options& options, 
 }
 
 }  // namespace
+
+std::unique_ptr<models::ChatTemplate> chat_template_of(const models::Tokenizer& tokenizer) {
+  try {
+    return models::make_chat_template(tokenizer);
+  } catch (const Error& error) {
+    fail<Error>("{}; --raw gives the model the prompt as it is", error.what());
+  }
+}
+
+void check_prompt_ids(std::span<const std::int32_t> ids, std::string_view origin, const models::LoadedModel& loaded) {
+  const std::int32_t vocab_size = loaded.model->vocab_size();
+  for (const std::int32_t id : ids) {
+    MT_CHECK(id < vocab_size, "{}: tokenizer.json gives the id {}, but the model has ids below {} only", origin, id,
+             vocab_size);
+  }
+  MT_CHECK(!ids.empty(), "{}: an empty --raw prompt needs a tokenizer that adds a begin token", origin);
+  const std::int32_t context = loaded.model->max_context();
+  MT_CHECK(ids.size() < static_cast<std::size_t>(context),
+           "{}: the prompt has {} tokens, the model's context of {} has room for {}", origin, ids.size(), context,
+           context - 1);
+}
 
 std::vector<Prompt> read_prompts(const Options& options) {
   if (options.prompts_file.has_value()) return read_prompt_lines(*options.prompts_file);
@@ -88,20 +100,11 @@ std::vector<Prompt> read_prompts(const Options& options) {
 void encode_prompts(std::vector<Prompt>& prompts, const Options& options, const models::LoadedModel& loaded) {
   const models::Tokenizer& tokenizer = loaded.tokenizer;
   const std::unique_ptr<models::ChatTemplate> chat = options.raw ? nullptr : chat_template_of(tokenizer);
-  const std::int32_t context = loaded.model->max_context();
   for (Prompt& prompt : prompts) {
     const std::string text = chat == nullptr ? prompt.text : chat_text(*chat, options, prompt.text);
     prompt.in_reasoning = models::ends_in_reasoning(text);
     prompt.ids = tokenizer.encode(text, /*add_special_tokens=*/chat == nullptr);  // the template writes them itself
-    for (const std::int32_t id : prompt.ids) {
-      MT_CHECK(id < loaded.model->vocab_size(),
-               "{}: tokenizer.json gives the id {}, but the model has ids below {} only", prompt.origin, id,
-               loaded.model->vocab_size());
-    }
-    MT_CHECK(!prompt.ids.empty(), "{}: an empty --raw prompt needs a tokenizer that adds a begin token", prompt.origin);
-    MT_CHECK(prompt.ids.size() < static_cast<std::size_t>(context),
-             "{}: the prompt has {} tokens, the model's context of {} has room for {}", prompt.origin,
-             prompt.ids.size(), context, context - 1);
+    check_prompt_ids(prompt.ids, prompt.origin, loaded);
   }
 }
 

@@ -3,6 +3,15 @@
 
 namespace minitorch::run_spec_decoding {
 
+Settings settings_of(const Options& options, const spec::SamplingOptions& sampling, const spec::Verifier& verifier) {
+  return {.drafter = options.drafter,
+          .gamma = options.gamma,
+          .sampling = sampling,
+          .verifier = std::string(verifier.name()),
+          .lossless = verifier.lossless(),
+          .same_text_as_plain = verifier.same_text_as_plain(sampling)};
+}
+
 std::optional<double> speedup_of(const spec::GenerationStats& speculative, const spec::GenerationStats& baseline) {
   const bool measured = speculative.target_passes > 0 && baseline.target_passes > 0 && speculative.decode_s > 0.0;
   return measured ? std::optional(baseline.decode_s / speculative.decode_s) : std::nullopt;

@@ -1,4 +1,4 @@
-// RunInfo: what is the same for a whole run; Record: what came out of one prompt; Totals: of many.
+// Settings and RunInfo: what a run was asked for; Record: what came out of one prompt; Totals: of many.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,22 @@
 
 namespace minitorch::run_spec_decoding {
 
+// How tokens are drafted and chosen. A conversation changes it from record to record.
+struct Settings {
+  std::string drafter;
+  std::int32_t gamma = 0;
+  spec::SamplingOptions sampling;
+  std::string verifier;  // of drafts; without a drafter that of plain decoding
+  bool lossless = true;
+  bool same_text_as_plain = true;
+};
+[[nodiscard]] Settings settings_of(const Options& options, const spec::SamplingOptions& sampling,
+                                   const spec::Verifier& verifier);
+
 // What is the same for all records of a run.
 struct RunInfo {
   const Options& options;
-  spec::SamplingOptions sampling;
-  const spec::Verifier& verifier;  // of drafts; without a drafter that of plain decoding
+  Settings settings;
   int threads = 0;
   std::string isa;
 };
@@ -24,7 +35,8 @@ struct RunInfo {
 // Times are medians over the measured runs. Without a drafter `speculative` and `baseline` are the same plain runs.
 struct Record {
   std::string prompt;
-  bool in_reasoning = false;  // the text begins inside the model's reasoning
+  std::optional<Settings> settings;  // where they are not those of the whole run
+  bool in_reasoning = false;         // the text begins inside the model's reasoning
   spec::GenerateResult speculative;
   std::optional<spec::GenerateResult> baseline;
   int repeat = 0;  // measured runs of each kind that were completed

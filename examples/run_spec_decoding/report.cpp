@@ -34,16 +34,6 @@ std::string_view title_of(Section section) {
   return "?";
 }
 
-std::string_view colour_of(spec::TokenOrigin origin) {
-  switch (origin) {
-    case spec::TokenOrigin::kAccepted: return kGreen;
-    case spec::TokenOrigin::kCorrected: return kRed;
-    case spec::TokenOrigin::kBonus:
-    case spec::TokenOrigin::kPrefill: return {};
-  }
-  return {};
-}
-
 void write_title(std::string_view title) { write(fmt::format("{}\n{}\n", title, std::string(title.size(), '-'))); }
 
 void write_figure(std::string_view name, std::string_view value) { write(fmt::format("  {:<16}{}\n", name, value)); }
@@ -85,8 +75,8 @@ void write_stats(Section section, const spec::GenerationStats& stats) {
 
 // Why texts were not compared.
 std::string not_compared(const RunInfo& info) {
-  if (info.verifier.same_text_as_plain(info.sampling)) return "n/a";
-  return fmt::format("n/a (verifier {} keeps the distribution, not the text)", info.verifier.name());
+  if (info.settings.same_text_as_plain) return "n/a";
+  return fmt::format("n/a (verifier {} keeps the distribution, not the text)", info.settings.verifier);
 }
 
 std::string identity(const Record& record, const RunInfo& info) {
@@ -113,6 +103,30 @@ int runs_of(std::span<const Record> records) {
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) != 0; }
 
 }  // namespace
+
+std::string_view colour_of(spec::TokenOrigin origin) {
+  switch (origin) {
+    case spec::TokenOrigin::kAccepted: return kGreen;
+    case spec::TokenOrigin::kCorrected: return kRed;
+    case spec::TokenOrigin::kBonus:
+    case spec::TokenOrigin::kPrefill: return {};
+  }
+  return {};
+}
+
+std::string coloured(std::string_view text, std::string_view colour) {
+  return colour.empty() ? std::string(text) : fmt::format("{}{}{}", colour, text, kPlain);
+}
+
+std::string summary_of(const spec::GenerateResult& result) {
+  const spec::GenerationStats& stats = result.stats;
+  std::string text = fmt::format("{} tokens", stats.tokens);
+  if (const auto rate = stats.tokens_per_s()) text += fmt::format(", {:.2f} tokens/s", *rate);
+  if (const auto rate = stats.acceptance_rate()) {
+    text += fmt::format(", {:.2f} tokens per pass, acceptance {:.3f}", *stats.tokens_per_pass(), *rate);
+  }
+  return fmt::format("{}, {}", text, spec::name_of(result.finish_reason));
+}
 
 Report::Report(bool drafts, bool trace) : drafts_(drafts), trace_(trace) {}
 
@@ -141,11 +155,7 @@ void Report::token(Section section, const spec::TokenEvent& event) {
   streamed_bytes_ += event.text.size();
   const std::string_view colour =
       trace_ && section == Section::kSpeculative ? colour_of(event.origin) : std::string_view();
-  if (colour.empty()) {
-    write_now(event.text);
-  } else {
-    write_now(fmt::format("{}{}{}", colour, event.text, kPlain));
-  }
+  write_now(coloured(event.text, colour));
 }
 
 void Report::end(Section section, const spec::GenerateResult& result, int num_measured) {
@@ -189,8 +199,9 @@ void Report::setting(const RunInfo& info) const {
   const Options& options = info.options;
   const std::string draft = options.draft.has_value() ? fmt::format(" {}", short_name(*options.draft)) : "";
   write(fmt::format("target: {}\ndrafter: {}{}\n", short_name(options.target), options.drafter, draft));
-  if (info.sampling.temperature > 0.0) {
-    write(fmt::format("sampling: {}\nverifier: {}\n", to_string(info.sampling), info.verifier.name()));
+  const Settings& settings = info.settings;
+  if (settings.sampling.temperature > 0.0) {
+    write(fmt::format("sampling: {}\nverifier: {}\n", to_string(settings.sampling), settings.verifier));
   }
   write_now(fmt::format("kernels: {}, {} {}\n", info.isa, info.threads, info.threads == 1 ? "thread" : "threads"));
 }

@@ -13,6 +13,12 @@ namespace minitorch::run_spec_decoding {
 
 enum class Section : std::uint8_t { kSpeculative, kBaseline };
 
+// The colour of a token in a trace, as a terminal's escape sequence; empty: as it is.
+[[nodiscard]] std::string_view colour_of(spec::TokenOrigin origin);
+[[nodiscard]] std::string coloured(std::string_view text, std::string_view colour);
+// One line of figures: "36 tokens, 2786.98 tokens/s, 4.38 tokens per pass, acceptance 0.844, stop".
+[[nodiscard]] std::string summary_of(const spec::GenerateResult& result);
+
 class Report {
  public:
   // Without `drafts` there are plain runs only, and nothing is compared. `trace` colours speculative tokens by their

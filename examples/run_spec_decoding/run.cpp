@@ -4,11 +4,14 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "examples/common/interrupt.h"
 #include "examples/common/program.h"
+#include "examples/run_spec_decoding/conversation.h"
 #include "examples/run_spec_decoding/decoding.h"
+#include "examples/run_spec_decoding/interactive.h"
 #include "examples/run_spec_decoding/json_report.h"
 #include "examples/run_spec_decoding/loading.h"
 #include "examples/run_spec_decoding/report.h"
@@ -34,41 +37,75 @@ std::vector<Record> decode_all(Decoding& decoding, const std::vector<Prompt>& pr
   return records;
 }
 
+// What a run stands on.
+struct Setup {
+  ThreadPool threads;
+  Runtime runtime;
+  ModelPair models;
+  spec::SamplingOptions sampling;
+  std::unique_ptr<spec::Verifier> verifier;
+
+  explicit Setup(const Options& options)
+      : threads(options.threads > 0 ? options.threads : default_thread_count()),
+        runtime{.table = &kernels::best_cpu_table(), .threads = &threads},
+        models(load_models(options, runtime)),
+        sampling(sampling_of(options, models.target.config.generation)),
+        verifier(make_verifier(options.verifier, sampling)) {}
+
+  [[nodiscard]] RunInfo info(const Options& options, Settings settings) const {
+    return {.options = options,
+            .settings = std::move(settings),
+            .threads = threads.size(),
+            .isa = std::string(runtime.table->name)};
+  }
+};
+
+void write_json(io::OutputFile& file, std::span<const Record> records, const RunInfo& info) {
+  const std::string json = to_json(records, info);
+  file.write(std::as_bytes(std::span(json)));
+  file.commit();
+}
+
+int run_prompts(const Options& options, const spec::Verifier* verifier, std::optional<io::OutputFile>& file) {
+  std::vector<Prompt> prompts = read_prompts(options);
+  Setup setup(options);
+  if (verifier == nullptr) verifier = setup.verifier.get();
+  encode_prompts(prompts, options, setup.models.target);
+
+  catch_interrupt();
+  Decoding decoding(setup.models, options, setup.sampling, *verifier);
+  // Without drafts nobody decides about them.
+  const std::unique_ptr<spec::Verifier> plain = spec::default_verifier(setup.sampling).make();
+  if (!decoding.drafts()) verifier = plain.get();
+  const RunInfo info = setup.info(options, settings_of(options, setup.sampling, *verifier));
+  Report report(decoding.drafts(), options.trace);
+  const std::vector<Record> records = decode_all(decoding, prompts, info, report);
+  report.setting(info);
+  if (file.has_value()) write_json(*file, records, info);
+  note_threads("run_spec_decoding", setup.threads.size());
+  const int code = exit_code_of(info.settings.same_text_as_plain, sum_of(records).all_identical());
+  return code == kExitOk && interrupted() ? kExitInterrupted : code;
+}
+
+int run_conversation(const Options& options, std::optional<io::OutputFile>& file) {
+  Setup setup(options);
+  Conversation conversation(setup.models, options, setup.sampling);
+  catch_interrupt();
+  std::vector<Record> records;
+  const bool interrupted_at_prompt = converse(conversation, records);
+  if (file.has_value()) write_json(*file, records, setup.info(options, conversation.settings()));
+  note_threads("run_spec_decoding", setup.threads.size());
+  // Texts are compared only where their identity was promised.
+  const int code = exit_code_of(/*identity_promised=*/true, sum_of(records).all_identical());
+  return code == kExitOk && interrupted_at_prompt ? kExitInterrupted : code;
+}
+
 }  // namespace
 
 int run(const Options& options, const spec::Verifier* verifier) {
   std::optional<io::OutputFile> file;
   if (options.json.has_value()) file.emplace(*options.json);
-  std::vector<Prompt> prompts = read_prompts(options);
-  ThreadPool threads(options.threads > 0 ? options.threads : default_thread_count());
-  const Runtime runtime{.table = &kernels::best_cpu_table(), .threads = &threads};
-  ModelPair models = load_models(options, runtime);
-  const spec::SamplingOptions sampling = sampling_of(options, models.target.config.generation);
-  const std::unique_ptr<spec::Verifier> named = make_verifier(options.verifier, sampling);
-  if (verifier == nullptr) verifier = named.get();
-  encode_prompts(prompts, options, models.target);
-
-  catch_interrupt();
-  Decoding decoding(models, options, sampling, *verifier);
-  // Without drafts nobody decides about them.
-  const std::unique_ptr<spec::Verifier> plain = spec::default_verifier(sampling).make();
-  if (!decoding.drafts()) verifier = plain.get();
-  const RunInfo info{.options = options,
-                     .sampling = sampling,
-                     .verifier = *verifier,
-                     .threads = threads.size(),
-                     .isa = std::string(runtime.table->name)};
-  Report report(decoding.drafts(), options.trace);
-  const std::vector<Record> records = decode_all(decoding, prompts, info, report);
-  report.setting(info);
-  if (file.has_value()) {
-    const std::string json = to_json(records, info);
-    file->write(std::as_bytes(std::span(json)));
-    file->commit();
-  }
-  note_threads("run_spec_decoding", threads.size());
-  const int code = exit_code_of(verifier->same_text_as_plain(sampling), sum_of(records).all_identical());
-  return code == kExitOk && interrupted() ? kExitInterrupted : code;
+  return options.interactive ? run_conversation(options, file) : run_prompts(options, verifier, file);
 }
 
 }  // namespace minitorch::run_spec_decoding

@@ -103,6 +103,8 @@ TEST_CASE("the config of DeepSeek-R1-Distill-Qwen-1.5B is read with the begin id
   CHECK(config.head_dim == 128);
   CHECK(config.max_position_embeddings == 131072);
   CHECK(config.rms_norm_eps == 1e-6f);
+  CHECK(config.generation.temperature == 0.6);
+  CHECK(config.generation.top_p == 0.95);
   CHECK(config.rope_theta == 10000.0);
   CHECK_FALSE(config.rope_scaling.has_value());
   CHECK_FALSE(config.tie_word_embeddings);
@@ -301,6 +303,33 @@ TEST_CASE("bad fields of generation_config.json are refused with that file's nam
   CHECK(holds(refusal(qwen2_config(), {{"eos_token_id", "two"}}), "generation_config.json: eos_token_id"));
   CHECK(holds(refusal(qwen2_config(), {{"bos_token_id", 1.5}}), "generation_config.json: bos_token_id"));
   CHECK(holds(refusal(qwen2_config(), json::array({1})), "generation_config.json: expected a JSON object, got [1]"));
+  for (const auto& [field, value] : {std::pair<std::string, json>("temperature", -0.5),
+                                     {"temperature", "hot"},
+                                     {"top_p", 1.5},
+                                     {"top_k", -2},
+                                     {"top_k", 0.5},
+                                     {"min_p", -1},
+                                     {"do_sample", "yes"}}) {
+    CAPTURE(field);
+    CHECK(holds(refusal(qwen2_config(), {{field, value}}), "generation_config.json: " + field));
+  }
+}
+
+TEST_CASE("sampling defaults are read from generation_config.json, and greedy decoding is the default without them") {
+  const auto read_generation = [](const json& generation) { return read(qwen2_config(), generation).generation; };
+  const models::GenerationDefaults r1 =
+      read_generation({{"do_sample", true}, {"temperature", 0.6}, {"top_p", 0.95}, {"top_k", 50}, {"min_p", 0.1}});
+  CHECK(r1.temperature == 0.6);
+  CHECK(r1.top_p == 0.95);
+  CHECK(r1.top_k == 50);
+  CHECK(r1.min_p == 0.1);
+  CHECK(read(qwen2_config()).generation.temperature == 0.0);
+  CHECK(read_generation({{"eos_token_id", 1}}).temperature == 0.0);
+  CHECK(read_generation({{"temperature", 0.7}}).temperature == 0.7);
+  CHECK(read_generation({{"do_sample", true}}).temperature == 1.0);
+  CHECK(read_generation({{"do_sample", false}, {"temperature", 0.7}}).temperature == 0.0);
+  CHECK(read_generation({{"top_k", -1}}).top_k == 0);
+  CHECK(read_generation({{"top_p", nullptr}}).top_p == 1.0);
 }
 
 TEST_CASE("a folder, a config or JSON that is missing or malformed is named") {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>  // std::getenv
 #include <string_view>
 
 #include <fmt/format.h>
@@ -110,6 +111,42 @@ TEST_CASE("stories260K: 200 prompts, gamma 1 to 8, no difference from plain deco
   CHECK(totals.differences == 0);
   CHECK(totals.accepted > 1000);
   CHECK(differences_with_trees(*loaded.model, {prompts.begin(), prompts.begin() + 20}, 40) == 0);
+}
+
+TEST_CASE("stories260K: coupled sampling with n-gram drafts and its own drafts is plain sampling") {
+  MT_REQUIRE_DATA("models/stories260K/model.safetensors");
+  MT_REQUIRE_DATA("benches/gsm8k/test.jsonl");
+  const models::LoadedModel loaded = models::load_model(test::data_folder() / "models/stories260K", default_runtime());
+  const bool full = std::getenv("MINITORCH_FULL_TESTS") != nullptr;
+  std::vector<Ids> prompts = story_prompts(loaded);
+  prompts.resize(full ? 100 : 10);
+  const auto verifier = find_verifier("coupled").make();
+  Session plain(*loaded.model, nullptr, nullptr, *verifier);
+  Totals totals;
+  for (const char* name : {"model", "ngram"}) {
+    const auto drafter =
+        find_drafter(name).make({.draft_model = loaded.model.get(), .target_model = loaded.model.get()});
+    Session speculative(*loaded.model, nullptr, drafter.get(), *verifier);
+    for (SamplingOptions sampling :
+         {SamplingOptions{.temperature = 0.6, .top_p = 0.95}, SamplingOptions{.temperature = 1.0}}) {
+      for (const Ids& prompt : prompts) {
+        ++sampling.seed;
+        GenerateOptions options = test::options_of(48, 0);
+        options.sampling = sampling;
+        const Ids expected = plain.generate(prompt, options).ids;
+        for (const std::int32_t gamma : {1, 4, 8}) {
+          options.gamma = gamma;
+          const GenerateResult result = speculative.generate(prompt, options);
+          ++totals.runs;
+          totals.differences += result.ids == expected ? 0 : 1;
+          totals.accepted += result.stats.accepted;
+        }
+      }
+    }
+  }
+  report_equality("stories260K, sampled", totals);
+  CHECK(totals.differences == 0);
+  CHECK(totals.accepted > 1000);
 }
 
 TEST_CASE("random weights, f32 and bf16: 200 prompts, gamma 1 to 8, no difference from plain decoding") {
