@@ -35,7 +35,7 @@ fs::path find_pair(std::span<const fs::path> candidates) {
       looked_in);
 }
 
-std::vector<fs::path> embedded_pair_candidates() {
+std::vector<fs::path> embedded_pair_candidates(const fs::path& known) {
   std::vector<fs::path> candidates;
   if (const char* named = std::getenv("MINITORCH_MODELS"); named != nullptr && *named != '\0') {
     candidates.emplace_back(named);
@@ -44,12 +44,12 @@ std::vector<fs::path> embedded_pair_candidates() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (!error) candidates.push_back(program.parent_path().parent_path() / "share" / "minitorch" / kPairName);
-  candidates.push_back(fs::path(MINITORCH_SOURCE_MODELS) / kPairName);
+  if (!known.empty()) candidates.push_back(known);
   return candidates;
 }
 
-fs::path find_embedded_pair() {
-  const std::vector<fs::path> candidates = embedded_pair_candidates();
+fs::path find_embedded_pair(const fs::path& known) {
+  const std::vector<fs::path> candidates = embedded_pair_candidates(known);
   const char* named = std::getenv("MINITORCH_MODELS");
   const bool is_named = named != nullptr && *named != '\0';  // then it is that one or none
   return find_pair(is_named ? std::span(candidates).first(2) : std::span(candidates));

@@ -12,6 +12,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failures=0
 planted=0
+export CXX=$compiler  # of check_headers.sh
 
 # write PATH: standard input into the tree.
 write() {
@@ -83,6 +84,18 @@ plant check_layers.sh models/model.cpp '#include <benchmark/benchmark.h>'
 plant check_layers.sh minitorch/base/error.h '#include <fmt/core.h>'
 plant check_layers.sh kernels/context.h '#include "minitorch/base/check.h"'
 
+# header PATH TEXT: a tree of this header alone, as compiling takes time.
+header() {
+  tree="$folder/headers"
+  rm -rf "$tree"
+  write "$1" <<<"// New."$'\n#pragma once\n'"$2"
+  "$scripts/check_headers.sh" "$tree"
+}
+expect pass "a sound header" header kernels/op.h $'#include <vector>\ninline std::vector<int> f() { return {}; }'
+expect fail "a header without an include" header kernels/op.h 'inline std::vector<int> f() { return {}; }'
+expect fail "a header with a narrowing" header examples/one/part.h 'inline int f(long x) { return static_cast<int>(x) + x; }'
+expect fail "a header with a shadow" header models/new.h 'inline int f(int x) { if (x > 0) { int x = 1; return x; } return x; }'
+
 long=$(printf '//\\n%.0s' {1..260})
 plant check_style.sh kernels/context.h "$long"
 plant check_style.sh models/model.cpp "$long$long"
@@ -102,6 +115,25 @@ expect fail "no first comment" "$scripts/check_style.sh" "$tree"
 new_tree
 write kernels/context.h <<<'// Context.'
 expect fail "no #pragma once" "$scripts/check_style.sh" "$tree"
+
+# docs CODE: examples/README.md of one program, changed by the sed script CODE.
+docs() {
+  {
+    printf '## tool\n'
+    printf '### %s\n' NAME SYNOPSIS DESCRIPTION EXAMPLES "EXIT STATUS" ENVIRONMENT FILES OPTIONS
+    printf '| `%s` | what it means, see `--other` |\n' '-h`, `--help' '--json FILE'
+  } | sed "$1" >"$folder/README.md"
+  "$scripts/check_program_docs.sh" "$folder/bin" "$folder/README.md"
+}
+mkdir "$folder/bin"
+printf '#!/bin/sh\nprintf "Options:\\n  -h,--help       Help\\n  --json FILE     Results\\n"\n' >"$folder/bin/tool"
+chmod +x "$folder/bin/tool"
+expect pass "a program's true description" docs ''
+expect fail "a description without an option" docs '/--json/d'
+expect fail "a description without a short option" docs 's/`-h`, //'
+expect fail "an option that the program does not have" docs 's/--json/--jsons/'
+expect fail "a description without a heading" docs '/EXIT/d'
+expect fail "a program without a description" docs 's/## tool/## other/'
 
 # test_file TEXT: what CMake checks about a file of tests when it configures.
 test_file() {

@@ -3,7 +3,8 @@
 #
 #   scripts/test.sh               the release suite
 #   scripts/test.sh --sanitizers  the same suite under ASan + UBSan, then under TSan
-#   scripts/test.sh --lint        formatting, include layers, style, symbols of the files for one instruction set
+#   scripts/test.sh --lint        formatting, include layers, style, headers on their own, symbols of the files for one
+#                                 instruction set
 #   scripts/test.sh --full        the release suite with the long matrices (MINITORCH_FULL_TESTS=1)
 #   -R REGEX                      only ctest entries that match, with any suite
 #
@@ -101,7 +102,7 @@ run_lint() {
   "$MT_ROOT/scripts/setup.sh" --lint
   mt_build release mt_kernels
   cd "$MT_ROOT"
-  for check in check_format.sh check_layers.sh check_style.sh "check_weak_symbols.sh build/release/libmt_kernels.a"; do
+  for check in check_format.sh check_layers.sh check_style.sh check_headers.sh "check_weak_symbols.sh build/release/libmt_kernels.a"; do
     # shellcheck disable=SC2086  # the words of an entry are the script and its argument
     if bash scripts/$check; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
   done

@@ -39,6 +39,16 @@ std::string bias_text(const models::ModelConfig& config) {
   return with.empty() ? "none" : fmt::format("{}", fmt::join(with, ", "));
 }
 
+// How programs sample unless they are told otherwise.
+std::string sampling_text(const models::GenerationDefaults& defaults) {
+  if (defaults.temperature == 0.0) return "greedy";
+  std::string text = fmt::format("temperature {}", defaults.temperature);
+  if (defaults.top_k > 0) text += fmt::format(", top_k {}", defaults.top_k);
+  if (defaults.top_p < 1.0) text += fmt::format(", top_p {}", defaults.top_p);
+  if (defaults.min_p > 0.0) text += fmt::format(", min_p {}", defaults.min_p);
+  return text;
+}
+
 nlohmann::ordered_json config_json(const models::ModelConfig& config) {
   nlohmann::ordered_json json{
       {"vocab_size", config.vocab_size},
@@ -58,7 +68,12 @@ nlohmann::ordered_json config_json(const models::ModelConfig& config) {
       {"mlp_bias", config.mlp_bias},
       {"dtype", name_of(config.dtype)},
       {"bos_token_id", nullptr},
-      {"eos_token_ids", config.eos_token_ids}};
+      {"eos_token_ids", config.eos_token_ids},
+      {"generation",
+       {{"temperature", config.generation.temperature},
+        {"top_k", config.generation.top_k},
+        {"top_p", config.generation.top_p},
+        {"min_p", config.generation.min_p}}}};
   if (const auto& scaling = config.rope_scaling) {
     json["rope_scaling"] = {{"rope_type", "llama3"},
                             {"factor", scaling->factor},
@@ -107,6 +122,7 @@ void print(const Summary& summary, bool list_tensors) {
   line("context", fmt::format("{} tokens", grouped(config.max_position_embeddings)));
   line("head", config.tie_word_embeddings ? "tied to the embedding" : "of its own");
   line("end tokens", config.eos_token_ids.empty() ? "none" : fmt::format("{}", fmt::join(config.eos_token_ids, ", ")));
+  line("sampling", sampling_text(config.generation));
   std::vector<std::string> types;
   for (const auto& [dtype, count] : summary.tensors_by_dtype) types.push_back(fmt::format("{} {}", count, dtype));
   line("tensors", fmt::format("{} in {} {}: {}", summary.tensors.size(), summary.num_files,

@@ -11,7 +11,8 @@ macro(mt_require_package name debian_package)
 endmacro()
 
 # mt_add_library(name SOURCES folder... LIBRARIES lib...): a static library of all .cpp files below the folders.
-# A folder without sources gives an interface library, so that layers may be empty.
+# A folder without sources gives an interface library, so that layers may be empty. Other projects know mt_<short> as
+# minitorch::<short>.
 function(mt_add_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
   set(files)
@@ -26,6 +27,10 @@ function(mt_add_library name)
     add_library(${name} INTERFACE)
     target_link_libraries(${name} INTERFACE mt_options ${ARG_LIBRARIES})
   endif()
+  string(REGEX REPLACE "^mt_" "" short ${name})
+  add_library(minitorch::${short} ALIAS ${name})
+  set_target_properties(${name} PROPERTIES EXPORT_NAME ${short})
+  set_property(GLOBAL APPEND PROPERTY MT_LIBRARIES ${name})
 endfunction()
 
 # mt_set_isa_flags(target): sources of the name *_avx2.cpp and *_avx512.cpp get their instruction sets, and no others
@@ -52,23 +57,14 @@ function(mt_set_isa_flags target)
   endforeach()
 endfunction()
 
-# mt_find_and_link(target library header debian_package): links a system library without pkg-config.
-function(mt_find_and_link target library header debian_package)
-  string(MAKE_C_IDENTIFIER "MT_${library}" prefix)
-  find_library(${prefix}_LIBRARY ${library})
-  find_path(${prefix}_INCLUDE ${header})
-  if(NOT ${prefix}_LIBRARY OR NOT ${prefix}_INCLUDE)
+# mt_require_system_library(library header debian_package): the target minitorch::<library> of a library that brings no
+# CMake package, or one clear error.
+function(mt_require_system_library library header debian_package)
+  minitorch_import_system_library(${library} ${header})
+  if(NOT TARGET minitorch::${library})
     message(FATAL_ERROR
       "minitorch needs the library ${library} (Debian's package ${debian_package}); scripts/setup.sh installs all packages.")
   endif()
-  get_target_property(type ${target} TYPE)
-  if(type STREQUAL "INTERFACE_LIBRARY")
-    set(scope INTERFACE)
-  else()
-    set(scope PUBLIC)
-  endif()
-  target_link_libraries(${target} ${scope} ${${prefix}_LIBRARY})
-  target_include_directories(${target} SYSTEM ${scope} ${${prefix}_INCLUDE})
 endfunction()
 
 # mt_add_programs(folder LIBRARIES lib...): one program per folder/<name>/main.cpp. All .cpp files beside it become the

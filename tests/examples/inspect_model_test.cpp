@@ -36,6 +36,7 @@ TEST_CASE("inspect_model shows architecture, tensors, parameters and memory") {
   CHECK(summary["architecture"] == "Qwen2ForCausalLM");
   CHECK(summary["config"]["num_layers"] == 3);
   CHECK(summary["config"]["eos_token_ids"] == json({2, 5}));
+  CHECK(summary["config"]["generation"]["temperature"] == 0.0);
   // Embedding and head, three layers of q, k, v with biases, o, the feed-forward and two norms, the last norm.
   const int parameters = 2 * 100 * 60 + 3 * (4 * 60 * 60 + 3 * 60 + 3 * 60 * 77 + 2 * 60) + 60;
   CHECK(summary["parameters"] == parameters);

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "speculative/drafters/replay.h"
 #include "tests/speculative/helpers.h"
 #include "tests/speculative/two_rounds.h"
+#include "tests/support/skips.h"  // report_result
 
 using namespace minitorch;
 using namespace minitorch::spec;
@@ -137,6 +140,8 @@ class RoundlessChooserVerifier : public FaultyRejection {
 
 TEST_CASE("rejection: two rounds have the distribution of plain sampling, vocabularies 3 and 4, gamma 1 to 3") {
   const auto verifier = find_verifier("rejection").make();
+  double largest = 0.0;
+  std::int64_t outcomes = 0;
   for (const std::int32_t vocab_size : {3, 4}) {
     for (std::int32_t gamma = 1; gamma <= 3; ++gamma) {
       CAPTURE(vocab_size);
@@ -148,9 +153,13 @@ TEST_CASE("rejection: two rounds have the distribution of plain sampling, vocabu
         check_exact(distance);
         CHECK(distance.accepted > 0.1);
         CHECK(distance.accepted < 2.0 * gamma);
+        largest = std::max(largest, distance.total_variation);
+        outcomes += distance.outcomes;
       }
     }
   }
+  test::report_result(
+      fmt::format("rejection: total variation at most {:.1e} over two rounds, {} outcomes", largest, outcomes));
 }
 
 TEST_CASE("rejection: the same with every sampling setting, also where draft and target keep other tokens") {

@@ -1,0 +1,16 @@
+# The CMake package: find_package(minitorch) gives the targets minitorch::base, ::kernels, ::core, ::models and ::speculative,
+# each of which brings those before it.
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+find_dependency(fmt)
+find_dependency(nlohmann_json)
+include("${CMAKE_CURRENT_LIST_DIR}/MinitorchSystemLibraries.cmake")
+foreach(library IN ITEMS pcre2-8 utf8proc)
+  minitorch_import_system_library(${library})
+  if(NOT TARGET minitorch::${library})
+    set(minitorch_FOUND FALSE)
+    set(minitorch_NOT_FOUND_MESSAGE "minitorch needs the library ${library}.")
+    return()
+  endif()
+endforeach()
+include("${CMAKE_CURRENT_LIST_DIR}/minitorchTargets.cmake")
