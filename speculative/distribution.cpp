@@ -9,8 +9,6 @@
 namespace minitorch::spec {
 namespace {
 
-constexpr std::size_t kFirstNucleus = 64;  // ids that top_p looks at first; most nuclei are smaller
-
 bool by_id(const TokenProbability& a, const TokenProbability& b) { return a.id < b.id; }
 
 // The most probable first; ties go to the lowest id.
@@ -44,36 +42,28 @@ void weigh(std::span<const float> logits, double largest, double temperature, st
   }
 }
 
-// Brings the `count` most probable tokens to the front, in no particular order.
-void select_top(std::vector<TokenProbability>& tokens, std::size_t count) {
-  const auto border = tokens.begin() + static_cast<std::ptrdiff_t>(count);
-  std::nth_element(tokens.begin(), border, tokens.end(), by_probability);
-}
-
 void keep_top_k(std::size_t top_k, std::vector<TokenProbability>& tokens) {
   if (top_k == 0 || top_k >= tokens.size()) return;
-  select_top(tokens, top_k);
+  std::nth_element(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(top_k), tokens.end(), by_probability);
   tokens.resize(top_k);
 }
 
 // The nucleus of Holtzman et al. 2020, "The curious case of neural text degeneration". Sorting the whole vocabulary
-// would cost more than a small model's pass, so ever larger heads of the order are looked at.
+// would cost more than a small model's pass, so only the tokens above a threshold are sorted: the first of a falling
+// sequence above which there is enough.
 void keep_top_p(double top_p, std::vector<TokenProbability>& tokens) {
   if (top_p >= 1.0) return;
   const double wanted = top_p * sum_of(tokens);
-  for (std::size_t head = kFirstNucleus;; head *= 8) {
-    const std::size_t count = std::min(head, tokens.size());
-    if (count < tokens.size()) select_top(tokens, count);
-    std::sort(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(count), by_probability);
-    double sum = 0.0;
-    for (std::size_t i = 0; i < count; ++i) {
-      sum += tokens[i].probability;
-      if (sum < wanted) continue;
-      tokens.resize(i + 1);
-      return;
-    }
-    if (count == tokens.size()) return;  // rounding kept the sum below what is wanted
+  auto head = tokens.begin();
+  for (double threshold = 1.0 / 64; head != tokens.end(); threshold /= 64) {
+    head = std::partition(head, tokens.end(), [&](const TokenProbability& t) { return t.probability >= threshold; });
+    if (sum_of({tokens.begin(), head}) >= wanted) break;
   }
+  std::sort(tokens.begin(), head, by_probability);
+  double sum = 0.0;
+  auto end = tokens.begin();
+  while (end != head && (end == tokens.begin() || sum < wanted)) sum += (end++)->probability;
+  tokens.erase(end, tokens.end());
 }
 
 void keep_min_p(double min_p, std::vector<TokenProbability>& tokens) {
