@@ -198,7 +198,7 @@ GenerationDefaults read_generation_defaults(const JsonFields& fields) {
   GenerationDefaults out;
   const std::optional<bool> do_sample = fields.boolean("do_sample");
   const std::optional<double> temperature = fields.number("temperature", 0.0, kMaxTemperature);
-  if (do_sample.value_or(temperature.has_value())) out.temperature = temperature.value_or(1.0);
+  if (do_sample.value_or(temperature.has_value())) out.temperature = temperature.value_or(1.0) + 0.0;  // not -0
   // Some files write "off" as -1.
   out.top_k = static_cast<std::int32_t>(std::max<std::int64_t>(fields.integer("top_k", -1, kMaxIds).value_or(0), 0));
   out.top_p = fields.number("top_p", 0.0, 1.0).value_or(1.0);

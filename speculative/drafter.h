@@ -1,6 +1,7 @@
 // Drafter: proposes what the target may say next. Anything may be proposed; only speed depends on it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -30,6 +31,8 @@ struct DraftRequest {
   DraftSampling how = DraftSampling::kArgmax;
   SamplingOptions sampling = {};  // the target's: what it is likely to say
   Chooser* chooser = nullptr;     // not null unless `how` is kArgmax
+  // Where work takes long, such as reading a prompt, it ends when this is set, and nothing is proposed. May be null.
+  const std::atomic<bool>* stop_requested = nullptr;
 };
 
 class Drafter {

@@ -80,7 +80,7 @@ GenerateResult Session::generate(std::span<const std::int32_t> prompt, const Gen
   const Stopwatch watch;
   while (!delivery.finished() && !stop_requested(options)) {
     chooser.begin_round(size_of(history_));
-    round(delivery, options.gamma, options.sampling, chooser, stats);
+    round(delivery, options, chooser, stats);
   }
   if (!delivery.finished()) delivery.abort();
   stats.decode_s = watch.seconds() - (delivery.callback_s() - prefill_callback_s);
@@ -114,12 +114,17 @@ bool Session::prefill(std::span<const std::int32_t> prompt, const GenerateOption
 }
 
 // Fills draft_ with at most `budget` nodes.
-void Session::propose(std::int32_t budget, const SamplingOptions& sampling, Chooser& chooser) {
+void Session::propose(std::int32_t budget, const GenerateOptions& options, Chooser& chooser) {
   draft_.clear();
   if (drafter_ == nullptr || budget <= 0) return;
   // The most probable token is what sampling at temperature 0 gives, with less work.
-  const DraftSampling how = sampling.temperature == 0.0 ? DraftSampling::kArgmax : verifier_->draft_sampling();
-  drafter_->propose({.history = history_, .budget = budget, .how = how, .sampling = sampling, .chooser = &chooser},
+  const DraftSampling how = options.sampling.temperature == 0.0 ? DraftSampling::kArgmax : verifier_->draft_sampling();
+  drafter_->propose({.history = history_,
+                     .budget = budget,
+                     .how = how,
+                     .sampling = options.sampling,
+                     .chooser = &chooser,
+                     .stop_requested = options.stop_requested},
                     draft_);
   MT_CHECK(draft_.size() <= budget, "drafter {}: expected at most {} nodes, got {}", drafter_->name(), budget,
            draft_.size());
@@ -147,14 +152,13 @@ void Session::verify(std::int32_t first_row, const SamplingOptions& sampling, Ch
   verifier_->verify(draft_, TargetRows(outputs_, first_row, sampling, row_), chooser, verdict_);
 }
 
-void Session::round(Delivery& delivery, std::int32_t gamma, const SamplingOptions& sampling, Chooser& chooser,
-                    GenerationStats& stats) {
+void Session::round(Delivery& delivery, const GenerateOptions& options, Chooser& chooser, GenerationStats& stats) {
   Stopwatch watch;
   // A pass yields one token more than it accepts, so this keeps both the token limit and the context exactly.
-  propose(std::min(gamma, delivery.room() - 1), sampling, chooser);
+  propose(std::min(options.gamma, delivery.room() - 1), options, chooser);
   stats.draft_s += watch.restart();
   forward_draft(stats);
-  verify(/*first_row=*/0, sampling, chooser);
+  verify(/*first_row=*/0, options.sampling, chooser);
   stats.verify_s += watch.restart();
 
   kept_rows_.assign(1, 0);

@@ -45,7 +45,7 @@ struct TokenEvent {
 struct GenerateOptions {
   std::int32_t max_new_tokens = 128;  // at least 1
   std::int32_t gamma = 4;             // most draft nodes per pass; 0: plain decoding
-  std::int32_t prefill_chunk = 256;   // rows per prefill pass
+  std::int32_t prefill_chunk = 256;   // rows per prefill pass; a request to stop waits for one
   std::vector<std::int32_t> end_tokens;
   std::vector<std::string> stop_strings;  // not part of the text
   SamplingOptions sampling;
@@ -97,11 +97,10 @@ class Session {
   void check_request(std::span<const std::int32_t> prompt, const GenerateOptions& options) const;
   [[nodiscard]] bool prefill(std::span<const std::int32_t> prompt, const GenerateOptions& options,
                              GenerationStats& stats);
-  void propose(std::int32_t budget, const SamplingOptions& sampling, Chooser& chooser);
+  void propose(std::int32_t budget, const GenerateOptions& options, Chooser& chooser);
   void forward_draft(GenerationStats& stats);
   void verify(std::int32_t first_row, const SamplingOptions& sampling, Chooser& chooser);
-  void round(Delivery& delivery, std::int32_t gamma, const SamplingOptions& sampling, Chooser& chooser,
-             GenerationStats& stats);
+  void round(Delivery& delivery, const GenerateOptions& options, Chooser& chooser, GenerationStats& stats);
 
   models::CausalLM& target_;
   const models::Tokenizer* tokenizer_;

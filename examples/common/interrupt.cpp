@@ -29,6 +29,9 @@ void catch_interrupt() {
   if (descriptor < 0) descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   MT_CHECK(descriptor >= 0, "interrupt: expected a file descriptor to be free, got none");
   struct sigaction action {};
+  sigaction(SIGINT, nullptr, &action);
+  if (action.sa_handler == SIG_IGN) return;  // the caller wants it so: shells do for jobs in the background
+  action = {};
   action.sa_handler = set_flag;
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   sigaction(SIGINT, &action, nullptr);

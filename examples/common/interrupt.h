@@ -7,7 +7,8 @@ namespace minitorch {
 
 inline constexpr int kExitInterrupted = 130;  // 128 + SIGINT, as shells report it
 
-// From now on the first SIGINT sets the flag.
+// From now on the first SIGINT sets the flag, and a second one ends the process. A process that was started with SIGINT
+// ignored goes on ignoring it.
 void catch_interrupt();
 // From now on SIGINT ends the process, as it does from the start.
 void release_interrupt();

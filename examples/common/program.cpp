@@ -1,6 +1,10 @@
 // Command line, one-line errors and exit codes of all programs. The one file beside the mains that includes CLI11.
 #include "examples/common/program.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <limits>
@@ -46,11 +50,20 @@ int run_body(std::string_view name, const std::function<int()>& body) {
   }
 }
 
+// A closed standard descriptor would be given to the next file that is opened, and the report be written into it. In
+// its place stands /dev/null: nothing can be read from it, and writing to it fails, as it does to a closed one.
+void occupy_standard_descriptors() {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) static_cast<void>(open("/dev/null", O_RDONLY));
+  }
+}
+
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 }  // namespace
 
 int run_program(std::string_view name, const std::function<int()>& body) {
+  occupy_standard_descriptors();
   const int code = run_body(name, body);
   // After an error the one line about it is enough.
   if ((std::fflush(stdout) != 0 || std::ferror(stdout) != 0) && code == kExitOk)
@@ -77,7 +90,9 @@ std::int32_t whole_number(std::string_view option, std::string_view text, std::i
 double real_number(std::string_view option, std::string_view text, double min, double max) {
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size() && value >= min && value <= max) return value;
+  if (error == std::errc() && end == text.data() + text.size() && value >= min && value <= max) {
+    return value + 0.0;  // -0 becomes 0
+  }
   const std::string range = max < std::numeric_limits<double>::max() ? fmt::format("a number from {} to {}", min, max)
                                                                      : fmt::format("a number of at least {}", min);
   throw UsageError(fmt::format("{}: expected {}, got '{}'", option, range, printable(text, 60)));

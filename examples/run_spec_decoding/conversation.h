@@ -45,14 +45,15 @@ class Conversation {
   };
   [[nodiscard]] Input input_of(const std::string& message) const;
 
-  // The model's answer, and with plain runs on and nothing interrupted the target's own. A turn is remembered when it
-  // has an answer: not when it ends inside the reasoning, and never with --raw.
+  // The model's answer. A turn is remembered when it has one: not when it ends inside the reasoning, and never with
+  // --raw.
   [[nodiscard]] Record answer(const Input& input, const spec::Session::Callback& callback);
+  // With plain runs on and the answer complete: adds what the target alone says, and the comparison.
+  void add_plain_run(const Input& input, Record& record);
 
  private:
   [[nodiscard]] spec::GenerateResult generate(spec::Session& session, const Input& input,
                                               const spec::Session::Callback& callback);
-  void decode_plainly(const Input& input, Record& record);
   void remember(const std::string& message, const Record& record);
   void use_settings();
   [[nodiscard]] const spec::Verifier& verifier() const;

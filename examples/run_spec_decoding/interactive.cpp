@@ -158,21 +158,23 @@ class Dialogue {
     const Conversation::Input input = conversation_.input_of(message);
     const std::size_t turns_before = conversation_.num_turns();
     AnswerWriter writer(input.in_reasoning, coloured_);
-    const Record record = conversation_.answer(input, [&](const spec::TokenEvent& event) {
+    Record record = conversation_.answer(input, [&](const spec::TokenEvent& event) {
       writer.token(event);
       return true;
     });
     writer.finish(record.speculative.text);
     if (writer.unfinished()) say("(the reasoning is unfinished)\n");
     say(fmt::format("[{}]\n", summary_of(record.speculative)));
-    if (record.baseline.has_value()) say_plain(record);
     if (!conversation_.options().raw && conversation_.num_turns() == turns_before) {
       say("(without an answer this turn is not remembered)\n");
     }
+    conversation_.add_plain_run(input, record);
+    if (record.baseline.has_value()) say_plain(record);
     records_.push_back(record);
   }
 
   void say_plain(const Record& record) const {
+    if (record.baseline->finish_reason == spec::FinishReason::kAborted) return say("[target alone: stopped]\n");
     if (record.baseline->ids != record.speculative.ids) say(fmt::format("target alone:\n{}\n", record.baseline->text));
     const std::string speedup = record.speedup.has_value() ? fmt::format("{:.2f}x", *record.speedup) : "n/a";
     say(fmt::format("[target alone: {}; speed-up {}; identical: {}]\n", summary_of(*record.baseline), speedup,

@@ -46,8 +46,8 @@ class ModelDrafter : public Drafter {
     keep_common_prefix(history);
     const auto lacking = history.subspan(static_cast<std::size_t>(in_step_));
     if (!can_read(lacking)) return;
-    add_token_behind(lacking, request, draft);
-    while (draft.size() < count) add_token_behind({&draft.tokens.back(), 1}, request, draft);
+    if (!add_token_behind(lacking, request, draft)) return;
+    while (draft.size() < count && add_token_behind({&draft.tokens.back(), 1}, request, draft)) continue;
   }
 
   void observe(std::span<const std::int32_t> history, [[maybe_unused]] const Draft& draft,
@@ -75,16 +75,16 @@ class ModelDrafter : public Drafter {
     return std::all_of(ids.begin(), ids.end(), [&](std::int32_t id) { return id >= 0 && id < vocab_size; });
   }
 
-  // Lengthens the chain by what the model says behind the cache and `tokens`.
-  void add_token_behind(std::span<const std::int32_t> tokens, const DraftRequest& request, Draft& draft) {
+  // Lengthens the chain by what the model says behind the cache and `tokens`. False: stopped before that.
+  bool add_token_behind(std::span<const std::int32_t> tokens, const DraftRequest& request, Draft& draft) {
     const std::int32_t node = draft.size();
     const std::int32_t parent = node - 1;  // Draft::kRoot for the first
-    if (request.how == DraftSampling::kArgmax) {
-      compute(tokens, models::Want::kArgmax);
+    const bool greedy = request.how == DraftSampling::kArgmax;
+    if (!compute(tokens, greedy ? models::Want::kArgmax : models::Want::kLogits, request.stop_requested)) return false;
+    if (greedy) {
       draft.add(outputs_.argmax.back(), parent);
-      return;
+      return true;
     }
-    compute(tokens, models::Want::kLogits);
     distribution(outputs_.logits_of(static_cast<std::int32_t>(batch_.rows.size()) - 1), request.sampling, row_);
     if (request.how == DraftSampling::kCoupled) {
       const std::size_t index = request.chooser->sample(size_of(request.history) + node, row_.tokens);
@@ -93,12 +93,14 @@ class ModelDrafter : public Drafter {
       const std::size_t index = request.chooser->draw(node, Purpose::kDraft, row_.tokens);
       draft.add_drawn(row_.tokens[index].id, parent, row_);
     }
+    return true;
   }
 
   // Computes `tokens` (at least one) behind the cache; the last row has what is wanted. One pass unless a prompt needs
-  // more.
-  void compute(std::span<const std::int32_t> tokens, models::Want want) {
+  // more. False: stopped between two passes.
+  bool compute(std::span<const std::int32_t> tokens, models::Want want, const std::atomic<bool>* stop_requested) {
     while (!tokens.empty()) {
+      if (stop_requested != nullptr && stop_requested->load(std::memory_order_relaxed)) return false;
       const auto chunk = tokens.first(std::min(tokens.size(), static_cast<std::size_t>(kPrefillChunk)));
       tokens = tokens.subspan(chunk.size());
       batch_.clear();
@@ -109,6 +111,7 @@ class ModelDrafter : public Drafter {
       model_.forward(batch_, outputs_);
       cache_.keep_chain();
     }
+    return true;
   }
 
   models::CausalLM& model_;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "minitorch/base/check.h"
 #include "speculative/verifiers/all.h"
 
 namespace minitorch::spec {
@@ -63,6 +64,9 @@ class RejectionVerifier : public Verifier {
       if (draft.parent[static_cast<std::size_t>(node)] != last) continue;
       const std::int32_t token = draft.tokens[static_cast<std::size_t>(node)];
       const Distribution* q = draft.drawn_from(node);
+      MT_CHECK(q == nullptr || q->probability_of(token) > 0.0,
+               "verifier rejection: node {} of the draft carries token {}, which it cannot have been drawn as", node,
+               token);
       if (chooser.accept(node, p->probability_of(token), q == nullptr ? 1.0 : q->probability_of(token))) {
         verdict.path.push_back(node);
         last = node;

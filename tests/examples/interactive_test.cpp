@@ -1,6 +1,7 @@
 // run_spec_decoding --interactive: at a terminal, through pipes, and its conversation from inside.
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,10 @@ std::string text_of(const Conversation::Input& input) {
 }
 
 Record ask(Conversation& conversation, const std::string& message) {
-  return conversation.answer(conversation.input_of(message), {});
+  const Conversation::Input input = conversation.input_of(message);
+  Record record = conversation.answer(input, {});
+  conversation.add_plain_run(input, record);
+  return record;
 }
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
@@ -92,6 +96,34 @@ TEST_CASE("B52: Ctrl-C in an answer ends the answer and keeps the session, Ctrl-
   program.expect("> ");
   program.send_interrupt();
   program.expect_exit_code(130);
+}
+
+TEST_CASE("a program that was started with Ctrl-C ignored goes on ignoring it") {
+  PtyProgram program([] {
+    std::signal(SIGINT, SIG_IGN);
+    const std::string path = built_program(kSpecDecoding).string();
+    return execl(path.c_str(), path.c_str(), "--interactive", nullptr);
+  });
+  program.expect("> ");
+  program.send_interrupt();
+  program.send_line("/gamma 2");
+  program.expect("gamma 2\n> ");
+  program.send_end_of_input();
+  program.expect_exit_code(0);
+}
+
+TEST_CASE("Ctrl-C in the plain run of a comparison ends that alone") {
+  PtyProgram program(built_program(kSpecDecoding),
+                     {"--interactive", "--ignore-eos", "--max-new-tokens", "900", "--threads", "1"});
+  program.expect("> ");
+  program.send_line("/target");
+  program.expect("> ");
+  program.send_line(kQuestion);
+  program.expect(", length]\n");  // of the answer
+  program.send_interrupt();
+  program.expect("[target alone: stopped]\n> ");
+  program.send_end_of_input();
+  program.expect_exit_code(0);
 }
 
 TEST_CASE("/quit ends the program with exit code 0") {
@@ -204,6 +236,9 @@ TEST_CASE("with plain runs on, the same text is promised and compared, but not u
     const Record record = ask(conversation, kQuestion);
     REQUIRE(record.baseline.has_value());
     CHECK(record.identical == (options.verifier == "auto" ? std::optional(true) : std::nullopt));
+    CHECK(record.speedup.has_value());
+    conversation.set_drafter("none");
+    CHECK_FALSE(ask(conversation, kQuestion).speedup.has_value());
     CHECK_FALSE(conversation.toggle_plain());
     CHECK_FALSE(ask(conversation, kQuestion).baseline.has_value());
   }

@@ -50,6 +50,7 @@ class Program {
       dup2(in, STDIN_FILENO);
       dup2(out, STDOUT_FILENO);
       dup2(err, STDERR_FILENO);
+      std::signal(SIGINT, SIG_DFL);  // shells start background jobs with it ignored
       execv(pointers[0], pointers.data());
       _exit(127);
     }

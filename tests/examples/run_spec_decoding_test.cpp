@@ -1,11 +1,16 @@
 // run_spec_decoding end to end: texts, figures, JSON and exit codes.
 #include <doctest/doctest.h>
 
+#include <sys/wait.h>  // WEXITSTATUS
+
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>  // std::system
 #include <filesystem>
 #include <set>
 #include <thread>
+
+#include <fmt/format.h>
 
 #include "examples/run_spec_decoding/record.h"
 #include "tests/examples/spec_decoding_folders.h"
@@ -315,6 +320,27 @@ TEST_CASE("an existing result file is replaced through its link, and a device is
   CHECK(json::parse(content_of(folder.path() / "real.json"))["identical"] == true);
   CHECK(run_program(kSpecDecoding, tiny_run({"--prompt", "a", "--json", "/dev/null"})).exit_code == 0);
   CHECK(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST_CASE("a standard stream that is closed is not mistaken for a result file") {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "result.json";
+  // What a shell makes of the command, with its standard streams closed as `closed` says.
+  const auto exit_code = [&](const std::string& options, const std::string& closed) {
+    std::filesystem::remove(file);
+    const std::string program = MINITORCH_BINARY_DIR "/bin/run_spec_decoding";
+    const int status = std::system(
+        fmt::format("'{}' --max-new-tokens 4 {} --json '{}' {}", program, options, file.string(), closed).c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  CHECK(exit_code("", ">&- 2>/dev/null") == 1);  // the report cannot be written
+  CHECK(json::parse(content_of(file))["identical"] == true);
+  CHECK(exit_code("", ">/dev/null 2>&-") == 0);
+  CHECK(json::parse(content_of(file))["identical"] == true);
+  CHECK(exit_code("--interactive", "<&- >/dev/null") == 0);
+  CHECK(json::parse(content_of(file))["records"].empty());
+  CHECK(exit_code("", "<&- >&- 2>&-") == 1);
+  CHECK(json::parse(content_of(file))["identical"] == true);
 }
 
 TEST_CASE("Ctrl-C ends the run with code 130 and keeps what there is") {

@@ -2,6 +2,7 @@
 // and allocates, and the mistake that would make every draft look accepted.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cstdlib>  // std::abs
 #include <numeric>  // std::iota
 
@@ -205,6 +206,19 @@ TEST_CASE("a further prompt makes the draft model compute only what its cache do
   ScriptedModel plain = ScriptedModel::markov2(16, 128, 6);
   CHECK(second.ids == test::run(plain, nullptr, prompt, test::options_of(5, 0)).ids);
   CHECK(third.ids == test::run(plain, nullptr, edited, test::options_of(5, 0)).ids);
+}
+
+TEST_CASE("reading a prompt ends between two passes when that is asked for, and goes on later") {
+  ScriptedModel model = ScriptedModel::markov2(16, 1024, 3);
+  const auto drafter = find_drafter("model").make({.draft_model = &model, .target_model = &model});
+  const Ids prompt(600, 1);
+  const std::atomic<bool> stop{true};
+  Draft draft;
+  drafter->propose({.history = prompt, .budget = 4, .stop_requested = &stop}, draft);
+  CHECK(draft.empty());
+  CHECK(model.num_passes() == 0);
+  drafter->propose({.history = prompt, .budget = 4}, draft);
+  CHECK(draft.size() == 4);
 }
 
 TEST_CASE("a prompt of more than one pass is read in chunks, and drafted behind like a short one") {
