@@ -27,6 +27,13 @@ inline models::LoadedModel& draft() {
   return model;
 }
 
+// Instrumented code is ten to twenty times slower; it has to run everything, not often.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 // The long matrices were asked for (scripts/test.sh --full).
 inline bool full_tests() { return std::getenv("MINITORCH_FULL_TESTS") != nullptr; }
 
