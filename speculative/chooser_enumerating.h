@@ -27,8 +27,9 @@ class EnumeratingChooser : public Chooser {
   [[nodiscard]] bool accept(std::int32_t node, double numerator, double denominator) override;
   [[nodiscard]] std::size_t draw(std::int32_t node, Purpose purpose,
                                  std::span<const TokenProbability> weights) override;
-  // The noise of a position gives one independent draw. Throws Error when a position is looked at twice: what two rows
-  // then have in common is no matter of one number.
+  // The noise of a position gives one independent draw. Throws Error when a position is looked at twice: how two draws
+  // with the same noise depend on each other cannot be counted. So this is no way to prove "coupled"; its text is
+  // compared.
   [[nodiscard]] std::size_t sample(std::int64_t position, std::span<const TokenProbability> row) override;
 
  private:

@@ -7,7 +7,8 @@
 namespace minitorch::spec {
 
 // Numbers of a round have the counter {node, purpose, committed tokens, sample index} under the seed as key; noise of a
-// position has {id / 2, kNoise, position, sample index}. Each counter gives two uniforms.
+// position has {id / 2, kNoise, position, sample index}, whose two uniforms serve the even and the odd id. The sample
+// index keeps several samples of one prompt and seed apart; a Session makes one, number 0.
 class PhiloxChooser : public Chooser {
  public:
   explicit PhiloxChooser(std::uint64_t seed, std::uint32_t sample_index = 0);

@@ -49,8 +49,8 @@ void keep_top_k(std::size_t top_k, std::vector<TokenProbability>& tokens) {
 }
 
 // The nucleus of Holtzman et al. 2020, "The curious case of neural text degeneration". Sorting the whole vocabulary
-// would cost more than a small model's pass, so only the tokens above a threshold are sorted: the first of a falling
-// sequence above which there is enough.
+// would cost more than a small model's pass, so only the tokens above a threshold are sorted. The threshold falls until
+// the tokens above it have enough probability together.
 void keep_top_p(double top_p, std::vector<TokenProbability>& tokens) {
   if (top_p >= 1.0) return;
   const double wanted = top_p * sum_of(tokens);

@@ -24,7 +24,8 @@ struct TokenProbability {
   double probability = 0.0;
 };
 
-// A probability row on its kept support: ids ascending, probabilities in f64, above 0 and summing to 1.
+// A probability row on its kept support: ids ascending, probabilities in f64 that sum to 1, none of them 0 unless a
+// verifier has taken it away.
 struct Distribution {
   std::vector<TokenProbability> tokens;
 

@@ -16,7 +16,8 @@ struct Draft {
 
   std::vector<std::int32_t> tokens;  // [N]
   std::vector<std::int32_t> parent;  // [N] index of an earlier node, or kRoot
-  // What the tokens were drawn from, by node; read it through drawn_from().
+  // What the tokens were drawn from, by node; read it through drawn_from(). A second child of a node is drawn from the
+  // row without the first one's token, normalised.
   std::vector<Distribution> drawn = {};
 
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(tokens.size()); }

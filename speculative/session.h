@@ -1,5 +1,5 @@
 // Session: generates text for one sequence with a target, a drafter and a verifier. Plain decoding is the session
-// without a drafter.
+// without a drafter and with spec::default_verifier(): the argmax, or a token drawn with the noise of its position.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ enum class FinishReason : std::uint8_t {
 enum class TokenOrigin : std::uint8_t {
   kPrefill,    // the first token, from the pass over the prompt
   kAccepted,   // drafted, and the target agrees
-  kCorrected,  // the target's own, where it rejected all that was drafted
+  kCorrected,  // the target's own, where it rejected what was drafted for this place
   kBonus,      // the target's own, behind the end of the draft
 };
 
@@ -43,10 +43,10 @@ struct TokenEvent {
 };
 
 struct GenerateOptions {
-  std::int32_t max_new_tokens = 128;  // at least 1
-  std::int32_t gamma = 4;             // most draft nodes per pass; 0: plain decoding
-  std::int32_t prefill_chunk = 256;   // rows per prefill pass; a request to stop waits for one
-  std::vector<std::int32_t> end_tokens;
+  std::int32_t max_new_tokens = 128;      // at least 1
+  std::int32_t gamma = 4;                 // most draft nodes per pass; 0: nothing is drafted
+  std::int32_t prefill_chunk = 256;       // rows per prefill pass; a request to stop waits for one
+  std::vector<std::int32_t> end_tokens;   // the model's: ModelConfig::eos_token_ids; none: only limits end the text
   std::vector<std::string> stop_strings;  // not part of the text
   SamplingOptions sampling;
   // Who decides by chance; null: numbers made from sampling.seed. The exactness proof gives an enumerator. Outlives the
@@ -71,7 +71,8 @@ class Session {
   // Returns false to stop after this token.
   using Callback = std::function<bool(const TokenEvent&)>;
 
-  // `drafter` null: plain decoding. `tokenizer` null: no text, and stop strings are refused. All outlive the session.
+  // `drafter` null: nothing is drafted. `tokenizer` null: no text, and stop strings are refused. All outlive the
+  // session.
   Session(models::CausalLM& target, const models::Tokenizer* tokenizer, Drafter* drafter, const Verifier& verifier);
 
   // Generates behind `prompt` (at least one token, and room for one more in the context). The cache is reused: what it

@@ -91,7 +91,7 @@ class Dialogue {
   bool run() {
     LineReader reader(STDIN_FILENO, "standard input", interrupt_descriptor());
     if (typed_) say("A message, or a command: /help lists them, /quit ends.\n");
-    if (typed_ && conversation_.options().embedded_pair) {
+    if (typed_ && conversation_.options().embedded_pair && !conversation_.options().raw) {
       say("The embedded pair was trained on single questions: /clear before each new one.\n");
     }
     while (!quit_) {

@@ -13,8 +13,9 @@ Settings settings_of(const Options& options, const spec::SamplingOptions& sampli
 }
 
 std::optional<double> speedup_of(const spec::GenerationStats& speculative, const spec::GenerationStats& baseline) {
-  const bool measured = speculative.target_passes > 0 && baseline.target_passes > 0 && speculative.decode_s > 0.0;
-  return measured ? std::optional(baseline.decode_s / speculative.decode_s) : std::nullopt;
+  const std::optional<double> fast = speculative.tokens_per_s();
+  const std::optional<double> plain = baseline.tokens_per_s();
+  return fast.has_value() && plain.has_value() && *plain > 0.0 ? std::optional(*fast / *plain) : std::nullopt;
 }
 
 Totals sum_of(std::span<const Record> records) {
@@ -26,12 +27,13 @@ Totals sum_of(std::span<const Record> records) {
     if (!record.baseline.has_value()) continue;
     if (!totals.baseline.has_value()) totals.baseline.emplace();
     *totals.baseline += record.baseline->stats;
+    if (record.speedup.has_value()) {
+      compared_speculative += record.speculative.stats;
+      compared_baseline += record.baseline->stats;
+    }
     if (!record.identical.has_value()) continue;
     ++totals.compared;
     totals.identical += *record.identical ? 1 : 0;
-    if (!record.speedup.has_value()) continue;
-    compared_speculative += record.speculative.stats;
-    compared_baseline += record.baseline->stats;
   }
   totals.speedup = speedup_of(compared_speculative, compared_baseline);
   return totals;

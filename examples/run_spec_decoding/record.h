@@ -43,7 +43,7 @@ struct Record {
   // Absent without a complete run of both, and where the verifier does not promise the text of plain decoding.
   std::optional<bool> identical;                // every run gave the tokens of plain decoding
   std::optional<std::size_t> first_difference;  // index of the first token that differs
-  std::optional<double> speedup;                // decode time, plain / speculative; absent without a drafter
+  std::optional<double> speedup;                // speedup_of(); absent without a drafter
 };
 
 struct Totals {
@@ -65,7 +65,8 @@ struct Totals {
   return identity_promised && identical == false ? kExitBrokenPromise : kExitOk;
 }
 
-// Decode time, plain / speculative; nothing where either took no pass.
+// Tokens per second, speculative / plain: the ratio of decode times where the texts are the same. Nothing where either
+// took no pass.
 [[nodiscard]] std::optional<double> speedup_of(const spec::GenerationStats& speculative,
                                                const spec::GenerationStats& baseline);
 

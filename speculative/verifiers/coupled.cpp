@@ -18,7 +18,7 @@ class CoupledVerifier : public Verifier {
   [[nodiscard]] bool same_text_as_plain(const SamplingOptions& /*sampling*/) const override { return true; }
 
   void verify(const Draft& draft, const TargetRows& rows, Chooser& chooser, Verdict& verdict) const override {
-    std::int64_t position = chooser.committed();  // of the token that is wanted
+    std::int64_t position = chooser.committed();  // of the token that is wanted; follow() goes on by one each time
     const auto sampled_behind = [&](std::int32_t node) {
       const Distribution& row = rows.distribution_behind(node);
       return row.tokens[chooser.sample(position++, row.tokens)].id;

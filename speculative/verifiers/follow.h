@@ -5,8 +5,9 @@
 
 namespace minitorch::spec {
 
-// wanted_behind(node) is the target's token behind a node, or behind Draft::kRoot. The path holds the nodes that carry
-// what is wanted, and the next token is what is wanted behind the last of them.
+// wanted_behind(node) is the target's token behind a node, or behind Draft::kRoot. It is asked once for the root and
+// each node of the path, downwards, and for no other. The path holds the nodes that carry what is wanted, and the next
+// token is what is wanted behind the last of them.
 template <typename WantedBehind>
 void follow(const Draft& draft, WantedBehind wanted_behind, Verdict& verdict) {
   verdict.path.clear();

@@ -1,10 +1,14 @@
 // Verifier "rejection": speculative sampling by rejection (Leviathan et al. 2023, arXiv 2211.17192, algorithm 1; Chen
 // et al. 2023, arXiv 2302.01318, algorithm 2). A drafted token x stands with probability min(1, p(x) / q(x)); where it
-// does not, the target's distribution p becomes max(p - q, 0), normalised. What is emitted has the distribution p
-// exactly, when q is what x was drawn from.
+// does not, the next token is drawn from r = max(p - q, 0), normalised. What is emitted has the distribution p exactly,
+// when q is what x was drawn from: a token x comes out with probability
+//   q(x) min(1, p(x) / q(x)) + (1 - b) r(x),   where b = sum over y of min(p(y), q(y)) is how often any draft stands.
+// The first term is min(p(x), q(x)); max(p - q, 0) = p - min(p, q) sums to 1 - b, so the second is p(x) - min(p(x),
+// q(x)).
 //
 // Siblings are tested in turn, each against what the ones before it left of p (Miao et al. 2023, SpecInfer, arXiv
-// 2305.09781, for several candidates); a chain has one child everywhere. A token that was not drawn has q = 1: it
+// 2305.09781, for several candidates); a chain has one child everywhere. Siblings carry different tokens, so a second
+// one was drawn from the row without the first one's token, and that is its q. A token that was not drawn has q = 1: it
 // stands with probability p(x), and is taken out of p where it does not.
 #include <algorithm>
 #include <cstddef>
@@ -65,7 +69,7 @@ class RejectionVerifier : public Verifier {
       const std::int32_t token = draft.tokens[static_cast<std::size_t>(node)];
       const Distribution* q = draft.drawn_from(node);
       MT_CHECK(q == nullptr || q->probability_of(token) > 0.0,
-               "verifier rejection: node {} of the draft carries token {}, which it cannot have been drawn as", node,
+               "verifier rejection: node {} of the draft carries token {}, which has probability 0 in its row", node,
                token);
       if (chooser.accept(node, p->probability_of(token), q == nullptr ? 1.0 : q->probability_of(token))) {
         verdict.path.push_back(node);

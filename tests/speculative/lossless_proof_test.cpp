@@ -25,8 +25,8 @@ constexpr double kExact = 1e-12;
 // Tables whose acceptance is known (see the case below).
 const Table kP{{0.6, 0.3, 0.1}, {0.2, 0.5, 0.3}, {0.1, 0.1, 0.8}};
 const Table kQ{{0.4, 0.4, 0.2}, {0.5, 0.2, 0.3}, {0.3, 0.3, 0.4}};
-// A draft that leaves two tokens open behind every rejection.
-const Table kTooSure{{0.2, 0.2, 0.6}, {0.6, 0.2, 0.2}, {0.05, 0.75, 0.2}};
+// A draft so wrong that behind every rejection two tokens have a chance.
+const Table kOtherwiseSure{{0.2, 0.2, 0.6}, {0.6, 0.2, 0.2}, {0.05, 0.75, 0.2}};
 
 // Two rounds with the draft model of table `draft` and a verifier.
 Distance distance_of(const TwoRounds& rounds, const Table& draft, const Verifier& verifier) {
@@ -50,7 +50,7 @@ enum class Fault : std::uint8_t {
   kUnnormalised,       // what top_k left is not divided by its sum
   kSinglePrecision,    // rows in f32
   kDraftRows,          // the draft's rows taken for the target's
-  kRawDraftRow,        // q is the draft's row before the sampling settings acted on it (case B01)
+  kRawDraftRow,        // q is the draft's row before the sampling settings acted on it (report B01 in tests/README.md)
 };
 
 // The rule of "rejection" on chains, written a second time, with one thing wrong.
@@ -120,8 +120,8 @@ class FaultyRejection : public Verifier {
 };
 
 double distance_with(Fault fault, const SamplingOptions& sampling) {
-  const FaultyRejection verifier(fault, kTooSure);
-  return distance_of({.target = kP, .gamma = 2, .sampling = sampling}, kTooSure, verifier).total_variation;
+  const FaultyRejection verifier(fault, kOtherwiseSure);
+  return distance_of({.target = kP, .gamma = 2, .sampling = sampling}, kOtherwiseSure, verifier).total_variation;
 }
 
 // Sends every round to the same numbers, as keys without the round do.
@@ -207,6 +207,49 @@ TEST_CASE("rejection: deterministic drafts and trees of them are exact too") {
     const TwoRounds rounds{.target = kP, .gamma = draft.size()};
     check_exact(test::distance_of(rounds, drafter, *verifier, target));
   }
+}
+
+TEST_CASE("rejection: trees of siblings that were drawn without replacement are exact") {
+  // Two children of the root, the second drawn from the row without the first one's token, and a child of each.
+  class SiblingsDrafter : public Drafter {
+   public:
+    [[nodiscard]] std::string_view name() const override { return "siblings"; }
+    void reset() override {}
+    void observe(std::span<const std::int32_t> /*history*/, const Draft& /*draft*/,
+                 const Verdict& /*verdict*/) override {}
+    void propose(const DraftRequest& request, Draft& draft) override {
+      Distribution row = row_behind(request.history.back());
+      const std::int32_t first = add(row, Draft::kRoot, request, draft);
+      row = row_behind(request.history.back());
+      std::erase_if(row.tokens, [&](const TokenProbability& token) { return token.id == first; });
+      CHECK(row.normalise());
+      const std::int32_t second = add(row, Draft::kRoot, request, draft);
+      row = row_behind(first);
+      add(row, 0, request, draft);
+      row = row_behind(second);
+      add(row, 1, request, draft);
+    }
+
+   private:
+    static Distribution row_behind(std::int32_t token) {
+      Distribution row;
+      for (std::int32_t id = 0; id < 3; ++id) {
+        row.tokens.push_back({id, kOtherwiseSure[static_cast<std::size_t>(token)][static_cast<std::size_t>(id)]});
+      }
+      return row;
+    }
+    static std::int32_t add(Distribution& row, std::int32_t parent, const DraftRequest& request, Draft& draft) {
+      const std::int32_t id = row.tokens[request.chooser->draw(draft.size(), Purpose::kDraft, row.tokens)].id;
+      draft.add_drawn(id, parent, row);
+      return id;
+    }
+  };
+  test::ScriptedModel target = test::model_of(kP);
+  SiblingsDrafter drafter;
+  const auto verifier = find_verifier("rejection").make();
+  const Distance distance = test::distance_of({.target = kP, .gamma = 4}, drafter, *verifier, target);
+  check_exact(distance);
+  CHECK(distance.accepted > 1.0);
 }
 
 TEST_CASE("rejection: where draft and target are the same, all drafts stand") {

@@ -149,7 +149,7 @@ TEST_CASE("a token that its row says was impossible is reported: the draft would
   draft.add_drawn(0, Draft::kRoot, q);
   ScriptedChooser chooser({});
   CHECK_THROWS_WITH_AS(verdict_on(draft, {kFirst, kSecond}, chooser),
-                       "verifier rejection: node 0 of the draft carries token 0, which it cannot have been drawn as",
+                       "verifier rejection: node 0 of the draft carries token 0, which has probability 0 in its row",
                        Error);
 }
 

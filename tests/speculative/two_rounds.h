@@ -28,7 +28,7 @@ struct TwoRounds {
 };
 
 struct Distance {
-  double total_variation = 0.0;  // between the tokens of two rounds (gone on with plainly) and those of plain sampling
+  double total_variation = 0.0;  // between texts that begin with two rounds and go on plainly, and plain texts
   double accepted = 0.0;         // mean of accepted draft tokens in two rounds
   double weight = 0.0;           // of all outcomes: 1
   std::int64_t outcomes = 0;
