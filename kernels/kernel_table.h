@@ -28,7 +28,7 @@
 namespace minitorch::kernels {
 
 struct KernelTable {
-  std::string_view name;  // "reference", "scalar", "avx2", "avx512"
+  std::string_view name;  // "reference", "scalar", "avx2", "avx512", "avx512vnni"
 #define MT_KERNEL(function, Args) void (*function)(const Context&, const Args&);
 #include "kernels/kernel_list.def"
 #undef MT_KERNEL

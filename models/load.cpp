@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "minitorch/base/check.h"
+#include "minitorch/base/utf8.h"
 #include "models/checkpoint.h"
 #include "models/decoder.h"
 #include "models/weights.h"
@@ -23,6 +24,14 @@ ValidIds ids_of(const Tokenizer& tokenizer, std::int32_t vocab_size) {
 
 }  // namespace
 
+WeightDType weight_dtype_of(std::string_view name) {
+  if (name == "auto") return WeightDType::kAuto;
+  if (name == "f32") return WeightDType::kF32;
+  if (name == "bf16") return WeightDType::kBF16;
+  if (name == "int8") return WeightDType::kInt8;
+  fail<Error>("dtype: expected auto, f32, bf16 or int8, got '{}'", printable(name, 60));
+}
+
 std::unique_ptr<CausalLM> load_causal_lm(const std::filesystem::path& directory, const Runtime& runtime,
                                          const LoadOptions& options) {
   MT_CHECK(runtime.table != nullptr && runtime.threads != nullptr,
@@ -31,8 +40,7 @@ std::unique_ptr<CausalLM> load_causal_lm(const std::filesystem::path& directory,
   const ExecutionScope scope({.runtime = runtime, .memory = &default_memory_pool(), .grad_enabled = false});
   const ModelConfig config = read_model_config(directory);
   DecoderWeights weights = load_weights(Checkpoint(directory), config, options.dtype, *runtime.threads);
-  const bool holds_bf16 = weights.embedding.format() == kernels::PackedFormat::kBF16;
-  const DType cache_dtype = options.cache_dtype.value_or(holds_bf16 ? DType::kBF16 : DType::kF32);
+  const DType cache_dtype = options.cache_dtype.value_or(default_cache_dtype(weights.embedding.format()));
   return std::make_unique<Decoder>(config, std::move(weights), runtime, cache_dtype);
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "minitorch/core/execution_scope.h"
 #include "models/causal_lm.h"
@@ -13,12 +14,17 @@
 
 namespace minitorch::models {
 
-// In which type matrices are held. kAuto: bf16 where stored as bf16, else f32 (f16 is widened).
-enum class WeightDType : std::uint8_t { kAuto, kF32, kBF16 };
+// In which form matrices are held. kAuto: bf16 where stored as bf16, else f32 (f16 is widened). kInt8 is made on
+// loading: 8.5 bits per weight, symmetric in groups of 32 (kernels/packed_matrix.h), and rows of activations are
+// rounded likewise.
+enum class WeightDType : std::uint8_t { kAuto, kF32, kBF16, kInt8 };
+
+// "auto", "f32", "bf16", "int8". Throws Error that lists them.
+[[nodiscard]] WeightDType weight_dtype_of(std::string_view name);
 
 struct LoadOptions {
   WeightDType dtype = WeightDType::kAuto;
-  // f32 or bf16; default: bf16 where the weights are held in bf16, else f32.
+  // f32 or bf16; default: f32 where the weights are held in f32, else bf16.
   std::optional<DType> cache_dtype = std::nullopt;
 };
 

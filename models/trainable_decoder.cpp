@@ -16,6 +16,17 @@
 namespace minitorch::models {
 namespace {
 
+// Trained weights are f32, which kAuto keeps.
+kernels::PackedFormat format_of(WeightDType dtype) {
+  switch (dtype) {
+    case WeightDType::kAuto:
+    case WeightDType::kF32: return kernels::PackedFormat::kF32;
+    case WeightDType::kBF16: return kernels::PackedFormat::kBF16;
+    case WeightDType::kInt8: return kernels::PackedFormat::kInt8;
+  }
+  return kernels::PackedFormat::kF32;
+}
+
 constexpr double kDeviation = 0.02;
 
 // Matrices whose product is added to the residual stream.
@@ -113,23 +124,23 @@ void TrainableDecoder::load_checkpoint_tensors(const std::map<std::string, Tenso
 std::unique_ptr<CausalLM> TrainableDecoder::freeze(const Runtime& runtime, WeightDType dtype) const {
   // Weights live in the default pool, which outlives every model.
   const ExecutionScope scope({.runtime = runtime, .memory = &default_memory_pool(), .grad_enabled = false});
-  const bool as_bf16 = dtype == WeightDType::kBF16;
+  const kernels::PackedFormat format = format_of(dtype);
   DecoderWeightsOf<Tensor> trained = weights_;
   DecoderWeights packed;
   const auto from = make_weight_plan(config_, trained);
   const auto to = make_weight_plan(config_, packed);
   for (std::size_t i = 0; i < to.matrices.size(); ++i) {
-    *to.matrices[i].target =
-        pack(from.matrices[i].target->detach(), as_bf16 ? kernels::PackedFormat::kBF16 : kernels::PackedFormat::kF32);
+    *to.matrices[i].target = pack(from.matrices[i].target->detach(), format);
     packed.bytes += to.matrices[i].target->bytes();
   }
   for (std::size_t i = 0; i < to.vectors.size(); ++i) {
     const Tensor& vector = *from.vectors[i].target;
-    *to.vectors[i].target = as_bf16 ? vector.to(DType::kBF16).to(DType::kF32) : vector.detach().clone();
+    const bool rounded = format == kernels::PackedFormat::kBF16;
+    *to.vectors[i].target = rounded ? vector.to(DType::kBF16).to(DType::kF32) : vector.detach().clone();
     packed.bytes += vector.numel() * static_cast<std::int64_t>(sizeof(float));
   }
   if (config_.tie_word_embeddings) packed.head = packed.embedding;
-  return std::make_unique<Decoder>(config_, std::move(packed), runtime, as_bf16 ? DType::kBF16 : DType::kF32);
+  return std::make_unique<Decoder>(config_, std::move(packed), runtime, default_cache_dtype(format));
 }
 
 std::string TrainableDecoder::describe() const {

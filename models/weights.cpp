@@ -30,6 +30,7 @@ kernels::PackedFormat choose_format(const WeightPlan& plan, const Checkpoint& ch
   switch (dtype) {
     case WeightDType::kF32: return kernels::PackedFormat::kF32;
     case WeightDType::kBF16: return kernels::PackedFormat::kBF16;
+    case WeightDType::kInt8: return kernels::PackedFormat::kInt8;
     case WeightDType::kAuto: break;
   }
   for (const MatrixPlan& matrix : plan.matrices) {
@@ -126,6 +127,19 @@ void read_vectors(const Checkpoint& checkpoint, const WeightPlan& plan) {
 }
 
 }  // namespace
+
+std::string_view name_of(kernels::PackedFormat format) {
+  switch (format) {
+    case kernels::PackedFormat::kF32: return "f32";
+    case kernels::PackedFormat::kBF16: return "bf16";
+    case kernels::PackedFormat::kInt8: return "int8";
+  }
+  return "?";
+}
+
+DType default_cache_dtype(kernels::PackedFormat format) {
+  return format == kernels::PackedFormat::kF32 ? DType::kF32 : DType::kBF16;
+}
 
 DecoderWeights load_weights(const Checkpoint& checkpoint, const ModelConfig& config, WeightDType dtype,
                             ThreadPool& threads) {

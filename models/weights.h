@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "minitorch/base/thread_pool.h"
@@ -46,6 +47,11 @@ using DecoderWeights = DecoderWeightsOf<PackedMatrix>;
 // tensor when one is missing, has another shape or type, or is not part of this architecture.
 [[nodiscard]] DecoderWeights load_weights(const Checkpoint& checkpoint, const ModelConfig& config, WeightDType dtype,
                                           ThreadPool& threads);
+
+// "f32", "bf16", "int8".
+[[nodiscard]] std::string_view name_of(kernels::PackedFormat format);
+// The type of keys and values beside weights of a format, unless another is asked for.
+[[nodiscard]] DType default_cache_dtype(kernels::PackedFormat format);
 
 // What load_weights would hold.
 struct WeightSummary {

@@ -167,6 +167,10 @@ symbols op_avx512.cpp 'template <class T> int f(T) { return 1; } namespace k::av
 expect pass "a template instance for a type of the namespace" "${check_symbols[@]}"
 symbols op_avx512.cpp 'namespace k::avx2 { int g() { return 1; } }'
 expect fail "the namespace of another variant" "${check_symbols[@]}"
+symbols op_avx512vnni.cpp 'namespace k::avx512vnni { inline int f() { return 1; } int g() { return f(); } }'
+expect pass "all inside the namespace of a longer name" "${check_symbols[@]}"
+symbols op_avx512vnni.cpp 'namespace k::avx512 { inline int f() { return 1; } int g() { return f(); } }'
+expect fail "the namespace of a variant with a shorter name" "${check_symbols[@]}"
 symbols op.cpp 'inline int f() { return 1; } int g() { return f(); }'
 expect pass "a file without instruction sets of its own" "${check_symbols[@]}"
 

@@ -163,6 +163,8 @@ void pack_rows(benchmark::State& state, kernels::PackedFormat format, DType sour
 BENCHMARK_CAPTURE(pack_rows, bf16_as_bf16, kernels::PackedFormat::kBF16, DType::kBF16)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(pack_rows, f32_as_bf16, kernels::PackedFormat::kBF16, DType::kF32)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(pack_rows, f32_as_f32, kernels::PackedFormat::kF32, DType::kF32)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(pack_rows, bf16_as_int8, kernels::PackedFormat::kInt8, DType::kBF16)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(pack_rows, f32_as_int8, kernels::PackedFormat::kInt8, DType::kF32)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace minitorch::bench

@@ -25,7 +25,7 @@ inline ThreadPool& pool() {
 }
 
 // More bytes than any cache holds, so that matrices taken from it in turn come from memory. Holds bf16 values of
-// magnitude 1/128 to 1; read as f32 they are finite as well.
+// magnitude 1/128 to 1; read as f32, or as f16 scales of int8, they are finite as well.
 inline std::span<std::byte> weight_arena() {
   static const Buffer arena = [] {
     Buffer buffer(std::size_t{768} << 20);

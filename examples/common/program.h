@@ -43,6 +43,16 @@ void note_threads(std::string_view name, int threads);
 // Likewise; "nan" and "inf" are no numbers.
 [[nodiscard]] double real_number(std::string_view option, std::string_view text, double min, double max);
 
+// What `parse` makes of an option's value; its Error becomes a UsageError that begins with "--".
+template <typename Parse>
+auto option_value(Parse parse) {
+  try {
+    return parse();
+  } catch (const Error& error) {
+    throw UsageError(std::string("--") + error.what());
+  }
+}
+
 // Throws UsageError when two options name the same file, of which one is written.
 void check_different_files(std::string_view option, const std::filesystem::path& path, std::string_view output_option,
                            const std::filesystem::path& output);
@@ -51,7 +61,9 @@ void check_output_name(std::string_view option, const std::filesystem::path& pat
 
 // Closes the help text of programs that compute.
 inline constexpr const char* kEnvironmentHelp =
-    "Environment: MINITORCH_ISA=scalar, avx2 or avx512 chooses the kernels; default: the fastest this machine can run.";
+    "Environment: MINITORCH_ISA=scalar, avx2, avx512 or avx512vnni chooses the kernels; default: the fastest this "
+    "machine "
+    "can run.";
 
 // Parses the command line inside run_program's body; adds --version. After --help or --version the program ends with
 // kExitOk. `examples` follows the options in the help text.

@@ -19,13 +19,6 @@ constexpr const char* kExamples = R"(Examples:
 
 Exit codes: 0 ok, 1 error, 2 usage.)";
 
-models::WeightDType dtype_of(const std::string& name) {
-  if (name == "auto") return models::WeightDType::kAuto;
-  if (name == "f32") return models::WeightDType::kF32;
-  if (name == "bf16") return models::WeightDType::kBF16;
-  throw UsageError(fmt::format("--dtype: expected auto, f32 or bf16, got '{}'", name));
-}
-
 std::vector<std::int32_t> ids_of(std::string_view list) {
   std::vector<std::int32_t> ids;
   while (true) {
@@ -51,7 +44,8 @@ Options parse_options(int argc, const char* const* argv) {
                  "Write the f32 logits of every position of --ids, an array [positions, vocabulary]")
       ->type_name("FILE.npy");
   app.add_flag("--time", options.time, "Time loading, passes over 1 to 16 rows and a prefill of 256 rows");
-  app.add_option("--dtype", dtype, "Type in which matrices are held: auto (bf16 where stored so), f32, bf16")
+  app.add_option("--dtype", dtype,
+                 "How matrices are held: auto (bf16 where stored so), f32, bf16, int8 (8.5 bits, rounded on loading)")
       ->type_name("TYPE")
       ->capture_default_str();
   app.add_option("--threads", threads, "Threads; default: the cores this process may use")->type_name("N");
@@ -59,7 +53,7 @@ Options parse_options(int argc, const char* const* argv) {
   parse_command_line(app, argc, argv, std::string(kExamples) + "\n\n" + kEnvironmentHelp);
 
   options.folder = folder;
-  options.dtype = dtype_of(dtype);
+  options.dtype = option_value([&] { return models::weight_dtype_of(dtype); });
   if (app.count("--ids") > 0) options.ids = ids_of(ids);
   if (app.count("--threads") > 0) options.threads = whole_number("--threads", threads, 1, 1024);
   if (app.count("--logits") > 0) options.logits = logits;

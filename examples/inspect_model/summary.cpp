@@ -100,8 +100,7 @@ Summary summarize(const std::filesystem::path& folder, models::WeightDType dtype
     ++summary.tensors_by_dtype[std::string(name_of(entry.dtype))];
   }
   summary.held = models::summarize_weights(checkpoint, summary.config, dtype);
-  if (summary.held.format == kernels::PackedFormat::kBF16) summary.held_dtype = DType::kBF16;
-  summary.cache_dtype = summary.held_dtype;  // what load_causal_lm chooses by default
+  summary.cache_dtype = models::default_cache_dtype(summary.held.format);
   const kernels::KvLayout layout{summary.cache_dtype, summary.config.num_kv_heads, summary.config.head_dim};
   summary.cache_bytes_per_token = summary.config.num_layers * kernels::kv_layer_bytes(layout) / kernels::kPageSlots;
   return summary;
@@ -129,7 +128,7 @@ void print(const Summary& summary, bool list_tensors) {
                               summary.num_files == 1 ? "file" : "files", fmt::join(types, ", ")));
   line("parameters", grouped(summary.held.parameters));
   line("stored", megabytes(summary.stored_bytes));
-  line("held", fmt::format("{} as {}", megabytes(summary.held.bytes), name_of(summary.held_dtype)));
+  line("held", fmt::format("{} as {}", megabytes(summary.held.bytes), models::name_of(summary.held.format)));
   line("cache", fmt::format("{} bytes per token as {}, {} for the whole context",
                             grouped(summary.cache_bytes_per_token), name_of(summary.cache_dtype),
                             megabytes(summary.cache_bytes_per_token * config.max_position_embeddings)));
@@ -152,7 +151,7 @@ nlohmann::ordered_json to_json(const Summary& summary) {
           {"config", config_json(summary.config)},
           {"parameters", summary.held.parameters},
           {"stored_bytes", summary.stored_bytes},
-          {"held_dtype", name_of(summary.held_dtype)},
+          {"held_dtype", models::name_of(summary.held.format)},
           {"held_bytes", summary.held.bytes},
           {"cache_dtype", name_of(summary.cache_dtype)},
           {"cache_bytes_per_token", summary.cache_bytes_per_token},

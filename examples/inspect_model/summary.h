@@ -30,7 +30,6 @@ struct Summary {
   std::int64_t num_files = 0;
   std::int64_t stored_bytes = 0;
   models::WeightSummary held;
-  DType held_dtype = DType::kF32;
   DType cache_dtype = DType::kF32;
   std::int64_t cache_bytes_per_token = 0;
 };

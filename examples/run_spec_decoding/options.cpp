@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <map>
 #include <string_view>
 #include <utility>
 
@@ -147,7 +146,8 @@ void add_sampling_options(CLI::App& app, Options& options, Raw& raw) {
 }
 
 void add_run_options(CLI::App& app, Options& options, Raw& raw) {
-  app.add_option("--dtype", raw.dtype, "Type in which matrices are held: auto (bf16 where stored so), f32, bf16")
+  app.add_option("--dtype", raw.dtype,
+                 "How matrices are held: auto (bf16 where stored so), f32, bf16, int8 (8.5 bits, rounded on loading)")
       ->type_name("TYPE")
       ->capture_default_str();
   add_number(app, "--threads", options.threads, 1, 1024, "Threads; default: the cores this process may use");
@@ -162,24 +162,12 @@ void add_run_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--json", raw.json, "Write the results to this file")->type_name("FILE");
 }
 
-models::WeightDType dtype_of(const std::string& name) {
-  static const std::map<std::string, models::WeightDType> names = {
-      {"auto", models::WeightDType::kAuto}, {"f32", models::WeightDType::kF32}, {"bf16", models::WeightDType::kBF16}};
-  const auto found = names.find(name);
-  expect(found != names.end(), "--dtype: expected auto, f32 or bf16, got '{}'", name);
-  return found->second;
-}
-
 std::optional<std::string> given(const CLI::App& app, const char* name, const std::string& value) {
   return app.count(name) > 0 ? std::optional(value) : std::nullopt;
 }
 
 void check_drafter(const std::string& name) {
-  try {
-    static_cast<void>(spec::find_drafter(name));
-  } catch (const Error& error) {
-    throw UsageError(std::string("--") + error.what());
-  }
+  option_value([&] { return &spec::find_drafter(name); });
 }
 
 void check_verifier(const std::string& name) {
@@ -283,7 +271,7 @@ Options parse_options(int argc, const char* const* argv) {
   options.system = given(app, "--system", raw.system);
   options.json = given(app, "--json", raw.json);
   options.baseline = !raw.no_baseline;
-  options.dtype = dtype_of(raw.dtype);
+  options.dtype = option_value([&] { return models::weight_dtype_of(raw.dtype); });
   check_verifier(raw.verifier);
   options.verifier = raw.verifier;
   choose_models(options, app, raw);

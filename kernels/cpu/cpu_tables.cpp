@@ -19,11 +19,15 @@ bool runs_everywhere() { return true; }
 
 #if MINITORCH_X86_TABLES
 // The compiler's run-time library also asks the operating system (XGETBV) whether it saves the wide registers.
-bool has_avx2() { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0; }
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+         __builtin_cpu_supports("f16c") != 0;
+}
 bool has_avx512() {
   return has_avx2() && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
          __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
 }
+bool has_avx512vnni() { return has_avx512() && __builtin_cpu_supports("avx512vnni") != 0; }
 #endif
 
 // Every variant of this build, slowest first.
@@ -32,6 +36,7 @@ constexpr Variant kVariants[] = {
 #if MINITORCH_X86_TABLES
     {"avx2", &has_avx2, &avx2::table},
     {"avx512", &has_avx512, &avx512::table},
+    {"avx512vnni", &has_avx512vnni, &avx512vnni::table},
 #endif
 };
 

@@ -1,4 +1,6 @@
 // gather_rows: one lane of a panel, k by k.
+#include <algorithm>
+
 #include "kernels/cpu/parallel.h"
 #include "kernels/cpu/portable.h"
 #include "minitorch/base/float16.h"
@@ -7,6 +9,19 @@ namespace minitorch::kernels::portable {
 namespace {
 
 constexpr std::int64_t kParallelElements = 16 * 1024;
+
+void gather_int8_row(std::int64_t cols, const std::byte* panel, std::int64_t lane, float* out) {
+  const auto* scales = reinterpret_cast<const Float16*>(panel + int8_scales_offset(cols)) + lane;
+  const std::byte* quads = panel + 4 * lane;
+  for (std::int64_t begin = 0; begin < cols; begin += kGroupCols) {
+    const float scale = to_float(scales[begin / kGroupCols * kPanelWidth]);
+    const std::int64_t end = std::min(begin + kGroupCols, cols);
+    for (std::int64_t c = begin; c < end; ++c) {
+      const int quant = std::to_integer<int>(quads[c / 4 * 4 * kPanelWidth + c % 4]) - kInt8Offset;
+      out[c] = static_cast<float>(quant) * scale;
+    }
+  }
+}
 
 void gather_row(const PackedView& table, std::int64_t row, float* out) {
   const std::byte* panel = table.panels + row / kPanelWidth * panel_bytes(table.format, table.cols);
@@ -22,6 +37,7 @@ void gather_row(const PackedView& table, std::int64_t row, float* out) {
       for (std::int64_t c = 0; c < table.cols; ++c) out[c] = to_float(pairs[c / 2 * 2 * kPanelWidth + c % 2]);
       return;
     }
+    case PackedFormat::kInt8: return gather_int8_row(table.cols, panel, lane, out);
   }
 }
 

@@ -9,12 +9,9 @@
 // cache while the next one is fetched, and the accumulators wait in memory. Even more blocks pass one after the other
 // over groups of panels that fit the second-level cache.
 
-constexpr int kMaxTilePanels = 8;
 constexpr int kMaxBlocks = 8;  // row blocks that pass together
 constexpr std::int64_t kColsPerPass = 256;
-constexpr std::int64_t kPrefetchBytes = 8192;     // ahead of all panels of a tile, in a single pass
 constexpr std::int64_t kGroupBytes = 768 * 1024;  // of weights kept in the second-level cache when even more rows come
-constexpr std::int64_t kParallelMacs = 128 * 1024;  // thresholds are explained in kernels/README.md
 
 // One product and where its panels are.
 struct LinearTask {
@@ -23,27 +20,6 @@ struct LinearTask {
 
   const std::byte* panel(std::int64_t index) const { return args.weight.panels + index * panel_stride; }
 };
-
-// Adds bias and residual to a tile and stores it; the last panel may have fewer than 16 outputs.
-template <int kRows, int kPanels>
-MT_INLINE void finish_tile(Accumulators<kRows, kPanels>& acc, const LinearArgs& args, std::int64_t row,
-                           std::int64_t panel) {
-#pragma GCC unroll 16
-  for (int p = 0; p < kPanels; ++p) {
-    const std::int64_t n = (panel + p) * 16;
-    const std::int64_t count = smaller(16, args.weight.rows - n);
-    const F32x16 bias = args.bias != nullptr ? load_partial(args.bias + n, count) : zero();
-#pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) {
-      F32x16 sum = acc.sum[r][p];
-      if (args.bias != nullptr) sum = add(sum, bias);
-      if (args.residual != nullptr) {
-        sum = add(sum, load_partial(args.residual + (row + r) * args.residual_stride + n, count));
-      }
-      store_partial(args.y + (row + r) * args.y_stride + n, sum, count);
-    }
-  }
-}
 
 // Columns [cols.begin, cols.end) of one tile: rows [row, row + kRows), panels [panel, panel + kPanels). When that is
 // not all of K (kPiece), the accumulators wait in `waiting` between the pieces.
@@ -67,11 +43,6 @@ template <typename Format, int kRows, int kPanels, bool kPiece>
     for (int p = 0; p < kPanels; ++p) waiting[r * kPanels + p] = acc.sum[r][p];
   }
 }
-
-// Panels that a tile of kRows rows takes at once: enough accumulators to hide the latency of a multiply-add, and with
-// few rows several streams of weights in flight.
-template <int kRows>
-constexpr int kTilePanels = kAccumulators / kRows < kMaxTilePanels ? kAccumulators / kRows : kMaxTilePanels;
 
 // All of k for rows [row, row + kRows) and panels [begin, end), in tiles of kPanels panels, the rest in smaller ones.
 template <typename Format, int kRows, int kPanels = kTilePanels<kRows>>
@@ -146,13 +117,15 @@ void linear_panels(const LinearArgs& args, std::int64_t begin, std::int64_t end)
 }
 
 void linear(const Context& context, const LinearArgs& args) {
+  if (args.weight.format == PackedFormat::kInt8) return linear_int8(context, args);
   if (args.rows <= 0) return;
   const std::int64_t panels = (args.weight.rows + 15) / 16;
-  const bool parallel = args.rows * args.weight.cols * args.weight.rows >= kParallelMacs;
+  const bool parallel = args.rows * args.weight.cols * args.weight.rows >= kParallelLinear;
   split_range(context, parallel, panels, [&args](std::int64_t begin, std::int64_t end) {
     switch (args.weight.format) {
       case PackedFormat::kF32: return linear_panels<F32Panels>(args, begin, end);
       case PackedFormat::kBF16: return linear_panels<BF16Panels>(args, begin, end);
+      case PackedFormat::kInt8: return;  // above
     }
   });
 }

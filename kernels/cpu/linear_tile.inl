@@ -1,5 +1,14 @@
 // The tile of linear: kRows rows of x times kPanels panels, one accumulator vector each, k strictly in order.
 
+constexpr int kMaxTilePanels = 8;
+constexpr std::int64_t kPrefetchBytes = 8192;         // ahead of all panels of a tile, in a single pass
+constexpr std::int64_t kParallelLinear = 128 * 1024;  // thresholds are explained in kernels/README.md
+
+// Panels that a tile of kRows rows takes at once: enough accumulators to hide the latency of a multiply-add, and with
+// few rows several streams of weights in flight.
+template <int kRows>
+constexpr int kTilePanels = kAccumulators / kRows < kMaxTilePanels ? kAccumulators / kRows : kMaxTilePanels;
+
 // What a tile fetches for later while it runs: in each of its panels from `from` on, `step` bytes further at every
 // step, and once at `end`, from `next` on.
 struct Ahead {
@@ -94,3 +103,24 @@ struct BF16Panels {
   MT_INLINE static F32x16 even_of(U32x16 pairs) { return as_float(shift_left<16>(pairs)); }
   MT_INLINE static F32x16 odd_of(U32x16 pairs) { return as_float(bit_and(pairs, broadcast_u32(0xFFFF0000u))); }
 };
+
+// Adds bias and residual to a tile and stores it; the last panel may have fewer than 16 outputs.
+template <int kRows, int kPanels>
+MT_INLINE void finish_tile(Accumulators<kRows, kPanels>& acc, const LinearArgs& args, std::int64_t row,
+                           std::int64_t panel) {
+#pragma GCC unroll 16
+  for (int p = 0; p < kPanels; ++p) {
+    const std::int64_t n = (panel + p) * 16;
+    const std::int64_t count = smaller(16, args.weight.rows - n);
+    const F32x16 bias = args.bias != nullptr ? load_partial(args.bias + n, count) : zero();
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      F32x16 sum = acc.sum[r][p];
+      if (args.bias != nullptr) sum = add(sum, bias);
+      if (args.residual != nullptr) {
+        sum = add(sum, load_partial(args.residual + (row + r) * args.residual_stride + n, count));
+      }
+      store_partial(args.y + (row + r) * args.y_stride + n, sum, count);
+    }
+  }
+}

@@ -1,6 +1,7 @@
 // The AVX2 table.
 #if defined(__x86_64__)
 #include "kernels/cpu/gemm_blocks.h"
+#include "kernels/cpu/linear_scratch.h"
 #include "kernels/cpu/parallel.h"
 #include "kernels/cpu/portable.h"
 #include "kernels/cpu/strided_loops.h"

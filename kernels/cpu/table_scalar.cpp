@@ -1,5 +1,6 @@
 // The table for any processor.
 #include "kernels/cpu/gemm_blocks.h"
+#include "kernels/cpu/linear_scratch.h"
 #include "kernels/cpu/parallel.h"
 #include "kernels/cpu/portable.h"
 #include "kernels/cpu/strided_loops.h"

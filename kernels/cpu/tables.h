@@ -16,6 +16,7 @@ namespace scalar { const KernelTable& table(); }
 #if MINITORCH_X86_TABLES
 namespace avx2 { const KernelTable& table(); }
 namespace avx512 { const KernelTable& table(); }
+namespace avx512vnni { const KernelTable& table(); }
 #endif
 // clang-format on
 

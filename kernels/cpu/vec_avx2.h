@@ -181,5 +181,51 @@ MT_INLINE void transpose(F32x16 (&rows)[16]) {
   }
 }
 
+// Sixteen signed integers, and sixteen f16.
+MT_INLINE F32x16 to_float(U32x16 x) { return {_mm256_cvtepi32_ps(x.low), _mm256_cvtepi32_ps(x.high)}; }
+MT_INLINE F32x16 load_halves(const void* f16) {
+  const auto* halves = static_cast<const __m128i*>(f16);
+  return {_mm256_cvtph_ps(_mm_loadu_si128(halves)), _mm256_cvtph_ps(_mm_loadu_si128(halves + 1))};
+}
+// Multiply-add with one rounding, on every table.
+MT_INLINE F32x16 fma_once(F32x16 a, F32x16 b, F32x16 c) { return fma(a, b, c); }
+
+// Products of bytes in quads of k: weights as u8 in [0, 255], x in [-127, 127] widened to 16 bits, elements 0 and 2 of
+// a quad beside each other in one word, 1 and 3 in the next. vpmaddwd is exact on them, where vpmaddubsw would
+// saturate.
+constexpr int kQuadWords = 2;
+struct Quads {
+  U32x16 even, odd;
+};
+MT_INLINE Quads load_quads(const void* p) {
+  const U32x16 bytes = load_u32(p);
+  const __m256i mask = _mm256_set1_epi16(0xFF);
+  return {{_mm256_and_si256(bytes.low, mask), _mm256_and_si256(bytes.high, mask)},
+          {_mm256_srli_epi16(bytes.low, 8), _mm256_srli_epi16(bytes.high, 8)}};
+}
+struct QuadInput {
+  __m256i even, odd;
+};
+MT_INLINE QuadInput broadcast_quad(const std::uint32_t* x) {
+  return {_mm256_set1_epi32(static_cast<int>(x[0])), _mm256_set1_epi32(static_cast<int>(x[1]))};
+}
+MT_INLINE __m256i add_products(__m256i sum, __m256i a, __m256i b) {
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+}
+MT_INLINE U32x16 dot_quads(U32x16 sum, const Quads& w, const QuadInput& x) {
+  return {add_products(add_products(sum.low, w.even.low, x.even), w.odd.low, x.odd),
+          add_products(add_products(sum.high, w.even.high, x.even), w.odd.high, x.odd)};
+}
+MT_INLINE __m128i pair_up(__m256i x) {
+  const __m256i first = _mm256_and_si256(x, _mm256_set1_epi32(0xFFFF));
+  const __m256i second = _mm256_slli_epi32(_mm256_bsrli_epi128(x, 8), 16);
+  return _mm256_castsi256_si128(_mm256_permute4x64_epi64(_mm256_or_si256(first, second), 0x08));
+}
+// Four quads of x from 16 integers.
+MT_INLINE void store_quads(std::uint32_t* out, U32x16 x) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), pair_up(x.low));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 4), pair_up(x.high));
+}
+
 }  // namespace
 }  // namespace minitorch::kernels::avx2

@@ -1,7 +1,8 @@
 // Sixteen f32 lanes in one AVX-512 register. The same functions as in vec_avx2.h and vec_scalar.h; kernel bodies use
 // nothing else.
 //
-// Included only by table_avx512.cpp, which is compiled for AVX-512: everything has internal linkage.
+// Included only by table_avx512.cpp and table_avx512vnni.cpp, which are compiled for AVX-512, the second with VNNI as
+// well: everything has internal linkage.
 #pragma once
 
 // GCC 12 takes the "undefined" operand inside its own intrinsics for an uninitialised variable (GCC bug 105593).
@@ -147,6 +148,62 @@ MT_INLINE void transpose(F32x16 (&rows)[16]) {
     rows[j + 12].v = _mm512_shuffle_f32x4(odd_low, odd_high, 0xDD);
   }
 }
+
+// Sixteen signed integers, and sixteen f16.
+MT_INLINE F32x16 to_float(U32x16 x) { return {_mm512_cvtepi32_ps(x.v)}; }
+MT_INLINE F32x16 load_halves(const void* f16) {
+  return {_mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(f16)))};
+}
+// Multiply-add with one rounding, on every table.
+MT_INLINE F32x16 fma_once(F32x16 a, F32x16 b, F32x16 c) { return fma(a, b, c); }
+
+#if defined(__AVX512VNNI__)
+// Products of bytes in quads of k: weights as u8 in [0, 255], x in [-127, 127] as signed bytes.
+constexpr int kQuadWords = 1;
+struct Quads {
+  __m512i bytes;
+};
+struct QuadInput {
+  __m512i bytes;
+};
+MT_INLINE Quads load_quads(const void* p) { return {_mm512_loadu_si512(p)}; }
+MT_INLINE QuadInput broadcast_quad(const std::uint32_t* x) { return {_mm512_set1_epi32(static_cast<int>(*x))}; }
+MT_INLINE U32x16 dot_quads(U32x16 sum, const Quads& w, const QuadInput& x) {
+  return {_mm512_dpbusd_epi32(sum.v, w.bytes, x.bytes)};
+}
+// Four quads of x from 16 integers.
+MT_INLINE void store_quads(std::uint32_t* out, U32x16 x) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm512_cvtepi32_epi8(x.v));
+}
+#else
+// The same without vpdpbusd: x widened to 16 bits, elements 0 and 2 of a quad beside each other in one word, 1 and 3 in
+// the next. vpmaddwd is exact on them, where vpmaddubsw would saturate.
+constexpr int kQuadWords = 2;
+struct Quads {
+  __m512i even, odd;
+};
+struct QuadInput {
+  __m512i even, odd;
+};
+MT_INLINE Quads load_quads(const void* p) {
+  const __m512i bytes = _mm512_loadu_si512(p);
+  return {_mm512_and_si512(bytes, _mm512_set1_epi16(0xFF)), _mm512_srli_epi16(bytes, 8)};
+}
+MT_INLINE QuadInput broadcast_quad(const std::uint32_t* x) {
+  return {_mm512_set1_epi32(static_cast<int>(x[0])), _mm512_set1_epi32(static_cast<int>(x[1]))};
+}
+MT_INLINE U32x16 dot_quads(U32x16 sum, const Quads& w, const QuadInput& x) {
+  const __m512i even = _mm512_add_epi32(sum.v, _mm512_madd_epi16(w.even, x.even));
+  return {_mm512_add_epi32(even, _mm512_madd_epi16(w.odd, x.odd))};
+}
+// Four quads of x from 16 integers.
+MT_INLINE void store_quads(std::uint32_t* out, U32x16 x) {
+  const __m512i first = _mm512_and_si512(x.v, _mm512_set1_epi32(0xFFFF));
+  const __m512i second = _mm512_slli_epi32(_mm512_bsrli_epi128(x.v, 8), 16);
+  const __m512i quads = _mm512_maskz_compress_epi64(0x55, _mm512_or_si512(first, second));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_castsi512_si256(quads));
+}
+#endif
 
 }  // namespace
 }  // namespace minitorch::kernels::avx512

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "minitorch/base/float16.h"
+
 #define MT_INLINE [[gnu::always_inline]] inline
 
 namespace minitorch::kernels::scalar {
@@ -160,6 +162,66 @@ MT_INLINE void transpose(F32x16 (&rows)[16]) {
   for (int i = 0; i < 16; ++i) store(values[i], rows[i]);
   for (int i = 0; i < 16; ++i) {
     for (int j = 0; j < 16; ++j) rows[i].q[j / 4][j % 4] = values[j][i];
+  }
+}
+
+// Sixteen signed integers, and sixteen f16.
+MT_INLINE F32x16 to_float(U32x16 x) {
+  return for_parts<F32x16>([&](int i) { return __builtin_convertvector(reinterpret_cast<QuadI32>(x.q[i]), Quad); });
+}
+MT_INLINE F32x16 load_halves(const void* f16) {
+  Float16 halves[16];
+  __builtin_memcpy(halves, f16, sizeof(halves));
+  alignas(16) float values[16];
+  for (int i = 0; i < 16; ++i) values[i] = minitorch::to_float(halves[i]);
+  return load(values);
+}
+// Multiply-add with one rounding, on every table; here the C library's where the processor has none.
+MT_INLINE F32x16 fma_once(F32x16 a, F32x16 b, F32x16 c) {
+  alignas(16) float factors[16];
+  alignas(16) float others[16];
+  alignas(16) float sums[16];
+  store(factors, a);
+  store(others, b);
+  store(sums, c);
+  for (int i = 0; i < 16; ++i) sums[i] = __builtin_fmaf(factors[i], others[i], sums[i]);
+  return load(sums);
+}
+
+// Products of bytes in quads of k: weights as u8 in [0, 255], x in [-127, 127], both widened to 16 bits, elements 0 and
+// 2 of a quad beside each other in one word, 1 and 3 in the next. No product is above 255 * 127, so 16 bits hold it.
+using QuadI16 = std::int16_t __attribute__((vector_size(16)));
+constexpr int kQuadWords = 2;
+struct Quads {
+  U32x16 even, odd;
+};
+MT_INLINE Quads load_quads(const void* p) {
+  const U32x16 bytes = load_u32(p);
+  const U32x16 mask = broadcast_u32(0x00FF00FFu);
+  return {bit_and(bytes, mask), for_parts<U32x16>([&](int i) { return (bytes.q[i] >> 8) & mask.q[i]; })};
+}
+struct QuadInput {
+  QuadU32 even, odd;
+};
+MT_INLINE QuadInput broadcast_quad(const std::uint32_t* x) {
+  const QuadU32 even = {x[0], x[0], x[0], x[0]};
+  const QuadU32 odd = {x[1], x[1], x[1], x[1]};
+  return {even, odd};
+}
+MT_INLINE QuadU32 sum_of_products(QuadU32 a, QuadU32 b) {
+  const auto products = reinterpret_cast<QuadU32>(reinterpret_cast<QuadI16>(a) * reinterpret_cast<QuadI16>(b));
+  return reinterpret_cast<QuadU32>((reinterpret_cast<QuadI32>(products << 16) >> 16) +
+                                   (reinterpret_cast<QuadI32>(products) >> 16));
+}
+MT_INLINE U32x16 dot_quads(U32x16 sum, const Quads& w, const QuadInput& x) {
+  return for_parts<U32x16>(
+      [&](int i) { return sum.q[i] + sum_of_products(w.even.q[i], x.even) + sum_of_products(w.odd.q[i], x.odd); });
+}
+// Four quads of x from 16 integers.
+MT_INLINE void store_quads(std::uint32_t* out, U32x16 x) {
+  for (int i = 0; i < 4; ++i) {
+    out[2 * i] = (x.q[i][0] & 0xFFFFu) | x.q[i][2] << 16;
+    out[2 * i + 1] = (x.q[i][1] & 0xFFFFu) | x.q[i][3] << 16;
   }
 }
 

@@ -7,7 +7,8 @@
 
 namespace minitorch::kernels {
 
-// out[i, :] = table[ids[i], :] widened to f32. Exact. ids lie in [0, table.rows); the caller checks.
+// out[i, :] = table[ids[i], :] widened to f32, for int8 q * scale. Exact. ids lie in [0, table.rows); the caller
+// checks.
 struct GatherRowsArgs {
   PackedView table;                   // [V, C]
   const std::int32_t* ids = nullptr;  // [M]

@@ -32,6 +32,19 @@ inline void set_float_at(std::byte* base, DType dtype, std::int64_t index, float
   }
 }
 
+// q and scale of W[n, k] of an int8 matrix; the scale is that of a whole group.
+inline std::int32_t int8_quant_at(const PackedView& weight, std::int64_t n, std::int64_t k) {
+  const std::byte* panel = weight.panels + n / kPanelWidth * panel_bytes(weight.format, weight.cols);
+  return std::to_integer<std::int32_t>(panel[(k / 4 * kPanelWidth + n % kPanelWidth) * 4 + k % 4]) - kInt8Offset;
+}
+inline float int8_scale_at(const PackedView& weight, std::int64_t n, std::int64_t group) {
+  const std::byte* panel = weight.panels + n / kPanelWidth * panel_bytes(weight.format, weight.cols);
+  Float16 scale;
+  std::memcpy(&scale, panel + int8_scales_offset(weight.cols) + (group * kPanelWidth + n % kPanelWidth) * 2,
+              sizeof(scale));
+  return to_float(scale);
+}
+
 // W[n, k] of a packed matrix.
 inline float weight_at(const PackedView& weight, std::int64_t n, std::int64_t k) {
   const std::byte* panel = weight.panels + n / kPanelWidth * panel_bytes(weight.format, weight.cols);
@@ -39,6 +52,8 @@ inline float weight_at(const PackedView& weight, std::int64_t n, std::int64_t k)
   switch (weight.format) {
     case PackedFormat::kF32: return float_at(panel, DType::kF32, k * kPanelWidth + lane);
     case PackedFormat::kBF16: return float_at(panel, DType::kBF16, (k / 2 * kPanelWidth + lane) * 2 + k % 2);
+    case PackedFormat::kInt8:
+      return static_cast<float>(int8_quant_at(weight, n, k)) * int8_scale_at(weight, n, k / kGroupCols);
   }
   return 0.0f;
 }

@@ -34,7 +34,7 @@ Tensor linear(const Tensor& x, const PackedMatrix& weight, const Tensor& bias, c
     args.residual = residual_rows.data<float>();
     args.residual_stride = residual_rows.strides()[0];
   }
-  table().linear(context(), args);
+  table().linear(context(kernels::linear_scratch_bytes(args, num_threads())), args);
   return y;
 }
 

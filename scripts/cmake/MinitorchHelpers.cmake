@@ -33,8 +33,8 @@ function(mt_add_library name)
   set_property(GLOBAL APPEND PROPERTY MT_LIBRARIES ${name})
 endfunction()
 
-# mt_set_isa_flags(target): sources of the name *_avx2.cpp and *_avx512.cpp get their instruction sets, and no others
-# do. These files define everything inside a namespace of their own and export no weak symbol
+# mt_set_isa_flags(target): sources of the name *_avx2.cpp, *_avx512.cpp and *_avx512vnni.cpp get their instruction sets,
+# and no others do. These files define everything inside a namespace of their own and export no weak symbol
 # (scripts/check_weak_symbols.sh).
 function(mt_set_isa_flags target)
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -47,9 +47,10 @@ function(mt_set_isa_flags target)
   endif()
   set(avx2 -mavx2 -mfma -mf16c)
   set(avx512 ${avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
+  set(avx512vnni ${avx512} -mavx512vnni)
   get_target_property(files ${target} SOURCES)
   foreach(file IN LISTS files)
-    if(file MATCHES "/kernels/cpu/.*_(avx2|avx512)\\.cpp$")
+    if(file MATCHES "/kernels/cpu/.*_(avx2|avx512|avx512vnni)\\.cpp$")
       set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${optimise};${${CMAKE_MATCH_1}}")
     elseif(file MATCHES "/kernels/cpu/.*_scalar\\.cpp$")
       set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${optimise}")

@@ -51,6 +51,7 @@ TEST_CASE("inspect_model holds matrices in the type that is asked for") {
   const std::string folder = checkpoint("qwen2_odd");
   CHECK(holds(inspect({folder}).out, " as f32"));
   CHECK(holds(inspect({folder, "--dtype", "bf16"}).out, " as bf16"));
+  CHECK(holds(inspect({folder, "--dtype", "int8"}).out, " as int8"));
 }
 
 TEST_CASE("inspect_model writes the f32 logits of every position") {
@@ -108,7 +109,7 @@ TEST_CASE("inspect_model refuses bad input with one line that names it") {
   };
   refused({}, kUsage, "DIR");
   refused({model, "--what"}, kUsage, "--what");
-  refused({model, "--dtype", "int3"}, kUsage, "--dtype: expected auto, f32 or bf16, got 'int3'");
+  refused({model, "--dtype", "int3"}, kUsage, "--dtype: expected auto, f32, bf16 or int8, got 'int3'");
   refused({model, "--threads", "0"}, kUsage, "--threads: expected a whole number from 1 to 1024, got '0'");
   refused({model, "--ids", "1,two"}, kUsage,
           "--ids: expected a whole number from -2147483648 to 2147483647, got 'two'");

@@ -1,6 +1,7 @@
 // gather_rows: exact on every table.
 #include <doctest/doctest.h>
 
+#include "tests/kernels/linear_support.h"
 #include "tests/kernels/support.h"
 #include "tests/kernels/table_walk.h"
 
@@ -10,9 +11,19 @@ namespace {
 using kernels::KernelTable;
 using kernels::PackedFormat;
 
+// Row `row` of the values as the format holds it.
+std::vector<float> held(PackedFormat format, const std::vector<float>& values, std::int64_t row, std::int64_t cols) {
+  std::vector<float> result(values.begin() + row * cols, values.begin() + (row + 1) * cols);
+  if (format == PackedFormat::kInt8) return quantised_weights(result.data(), cols);
+  if (format == PackedFormat::kBF16) {
+    for (float& value : result) value = to_float(to_bfloat16(value));
+  }
+  return result;
+}
+
 TEST_CASE("gather_rows returns the rows that were packed, widened exactly") {
-  for (const PackedFormat format : {PackedFormat::kF32, PackedFormat::kBF16}) {
-    for (const std::int64_t cols : {1, 2, 3, 16, 17, 64, 171, 1536}) {
+  for (const PackedFormat format : {PackedFormat::kF32, PackedFormat::kBF16, PackedFormat::kInt8}) {
+    for (const std::int64_t cols : {1, 2, 3, 16, 17, 31, 32, 33, 64, 171, 1536}) {
       for (const std::int64_t count : {0, 1, 7, 40}) {
         CAPTURE(cols);
         CAPTURE(count);
@@ -29,10 +40,8 @@ TEST_CASE("gather_rows returns the rows that were packed, widened exactly") {
               {.table = matrix.view, .ids = ids.data(), .rows = count, .out = out.data(), .out_stride = out.stride()});
           std::int64_t wrong = 0;
           for (std::int64_t i = 0; i < count; ++i) {
-            for (std::int64_t c = 0; c < cols; ++c) {
-              const float value = values[ids[i] * cols + c];
-              wrong += out.row(i)[c] == (format == PackedFormat::kF32 ? value : to_float(to_bfloat16(value))) ? 0 : 1;
-            }
+            const std::vector<float> expected = held(format, values, ids[i], cols);
+            for (std::int64_t c = 0; c < cols; ++c) wrong += out.row(i)[c] == expected[c] ? 0 : 1;
           }
           CHECK(wrong == 0);
           CHECK(out.guards_intact());

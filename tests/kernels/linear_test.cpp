@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>  // std::iota
 
+#include "tests/kernels/linear_support.h"
 #include "tests/kernels/support.h"
 #include "tests/kernels/table_walk.h"
 
@@ -15,7 +16,7 @@ using kernels::KernelTable;
 using kernels::LinearArgs;
 using kernels::PackedFormat;
 
-constexpr PackedFormat kFormats[] = {PackedFormat::kF32, PackedFormat::kBF16};
+constexpr PackedFormat kFormats[] = {PackedFormat::kF32, PackedFormat::kBF16, PackedFormat::kInt8};
 
 struct LinearCase {
   std::int64_t rows, outputs, inputs;
@@ -55,7 +56,7 @@ GuardedRows<float> run(const KernelTable& table, const LinearCase& c, const Line
   }
   args.y = y.data();
   args.y_stride = y.stride();
-  table.linear({.pool = pool_of(c.threads)}, args);
+  run_linear(table, args, c.threads);
   return y;
 }
 
@@ -68,18 +69,36 @@ std::vector<float> weight_row(const LinearData& data, std::int64_t n) {
   return row;
 }
 
+// The sum of magnitudes in the contract's tolerance, without bias and residual: of products, for int8 of groups.
+double product_magnitude(const LinearData& data, const float* x, const std::vector<float>& w) {
+  const std::int64_t cols = data.weight.view.cols;
+  double magnitude = 0.0;
+  if (data.weight.view.format != PackedFormat::kInt8) {
+    for (std::int64_t k = 0; k < cols; ++k) magnitude += std::abs(static_cast<double>(x[k]) * w[k]);
+    return magnitude;
+  }
+  const std::vector<double> quantised = quantised_x(x, cols);
+  for (std::int64_t begin = 0; begin < cols; begin += kernels::kGroupCols) {
+    double group = 0.0;
+    for (std::int64_t k = begin; k < std::min(begin + kernels::kGroupCols, cols); ++k) group += quantised[k] * w[k];
+    magnitude += std::abs(group);
+  }
+  return magnitude;
+}
+
 // The number of outputs outside the contract's tolerance.
 std::int64_t count_wrong(const LinearCase& c, const LinearData& data, const GuardedRows<float>& expected,
                          const GuardedRows<float>& y) {
   std::int64_t wrong = 0;
+  const bool int8 = data.weight.view.format == PackedFormat::kInt8;
+  const std::int64_t roundings = int8 ? (c.inputs + kernels::kGroupCols - 1) / kernels::kGroupCols + 3 : c.inputs + 2;
   for (std::int64_t n = 0; n < c.outputs; ++n) {
     const std::vector<float> w = weight_row(data, n);
     for (std::int64_t m = 0; m < c.rows; ++m) {
-      double magnitude = 0.0;
-      for (std::int64_t k = 0; k < c.inputs; ++k) magnitude += std::abs(static_cast<double>(data.x.row(m)[k]) * w[k]);
+      double magnitude = product_magnitude(data, data.x.row(m), w);
       if (c.bias) magnitude += std::abs(data.bias.data()[n]);
       if (c.residual || c.in_place) magnitude += std::abs(data.residual.row(m)[n]);
-      wrong += near(y.row(m)[n], expected.row(m)[n], 0x1p-24 * static_cast<double>(c.inputs + 2) * magnitude) ? 0 : 1;
+      wrong += near(y.row(m)[n], expected.row(m)[n], 0x1p-24 * static_cast<double>(roundings) * magnitude) ? 0 : 1;
     }
   }
   return wrong;
@@ -162,15 +181,17 @@ void check_row_independence(const KernelTable& table, PackedFormat format, std::
       CAPTURE(rows);
       first = rows == kRows ? 0 : (first * 31 + 17) % (kRows - rows);
       GuardedRows<float> y(rows, outputs, outputs + 1, 1);
-      table.linear({.pool = pool_of(threads)}, {.x = data.x.row(first),
-                                                .x_stride = data.x.stride(),
-                                                .rows = rows,
-                                                .weight = data.weight.view,
-                                                .bias = data.bias.data(),
-                                                .residual = data.residual.row(first),
-                                                .residual_stride = data.residual.stride(),
-                                                .y = y.data(),
-                                                .y_stride = y.stride()});
+      run_linear(table,
+                 {.x = data.x.row(first),
+                  .x_stride = data.x.stride(),
+                  .rows = rows,
+                  .weight = data.weight.view,
+                  .bias = data.bias.data(),
+                  .residual = data.residual.row(first),
+                  .residual_stride = data.residual.stride(),
+                  .y = y.data(),
+                  .y_stride = y.stride()},
+                 threads);
       std::int64_t differing = 0;
       for (std::int64_t m = 0; m < rows; ++m)
         differing += same_bits(y.row(m), expected.row(first + m), outputs) ? 0 : 1;
@@ -208,7 +229,7 @@ TEST_CASE("linear gives the same bits on every table with multiply-add") {
 TEST_CASE("linear passes NaN and infinity on, and the padding of a panel never turns them into more") {
   const float inf = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  for (const PackedFormat format : kFormats) {
+  for (const PackedFormat format : {PackedFormat::kF32, PackedFormat::kBF16}) {
     on_every_table("linear", [&](const KernelTable& table) {
       // Odd K: the last pair of a bf16 panel holds a padding zero, which must not meet an infinite neighbour of x.
       const TestMatrix weight(format, 2, 3, std::vector<float>{1, 1, 1, 0, 2, 1});

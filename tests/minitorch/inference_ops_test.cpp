@@ -74,6 +74,24 @@ TEST_CASE("linear multiplies by the transposed weight and adds bias and residual
   CHECK(linear(Tensor::zeros({0, 5}), weight).shape() == Shape{0, 18});
 }
 
+TEST_CASE("linear and gather_rows take int8 weights, for every layout of x, within the error of the quantisation") {
+  const Tensor x = random_tensor({3, 45}, 1);
+  const Tensor w = random_tensor({18, 45}, 2);
+  const Tensor bias = random_tensor({18}, 3);
+  const PackedMatrix exact = pack(w, PackedFormat::kF32);
+  const PackedMatrix weight = pack(w, PackedFormat::kInt8);
+  const Values expected = linear(x, exact, bias).to_vector();
+  const Values y = linear(x, weight, bias).to_vector();
+  CHECK(y != expected);
+  // Each factor is off by at most half of 1/127 of a magnitude below 1.
+  for (std::size_t i = 0; i < y.size(); ++i) CHECK(std::abs(y[i] - expected[i]) < 45 * 1.01 / 127);
+  for (const Tensor& input : {with_gaps(x), by_columns(x)}) CHECK(linear(input, weight, bias).to_vector() == y);
+  const std::vector<std::int32_t> ids{17, 0};
+  const Values rows = gather_rows(weight, ids).to_vector();
+  const Values exact_rows = gather_rows(exact, ids).to_vector();
+  for (std::size_t i = 0; i < rows.size(); ++i) CHECK(std::abs(rows[i] - exact_rows[i]) < 0.51 / 127);
+}
+
 TEST_CASE("linear refuses what does not fit and says what it expected") {
   const PackedMatrix weight = pack(Tensor::zeros({4, 5}), PackedFormat::kF32);
   const Tensor x = Tensor::zeros({2, 5});

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "minitorch/base/error.h"
@@ -55,6 +56,19 @@ TEST_CASE("pack places every element of ragged matrices and pads with zeros") {
       }
     }
   }
+}
+
+TEST_CASE("pack makes int8 panels on all threads as one call does, and passes an error on") {
+  ThreadPool pool(3);
+  const ExecutionScope scope({.runtime = {.threads = &pool}});
+  const Tensor source = counting(100, 37);
+  const PackedMatrix packed = pack(source, PackedFormat::kInt8);
+  CHECK(packed.format() == PackedFormat::kInt8);
+  const PackedMatrix alone(PackedFormat::kInt8, 100, 37);
+  kernels::pack_rows(alone.view(), 0, 100, source.data<float>(), DType::kF32);
+  CHECK(std::memcmp(packed.view().panels, alone.view().panels, static_cast<std::size_t>(packed.bytes())) == 0);
+  source.data<float>()[99 * 37] = std::numeric_limits<float>::quiet_NaN();
+  CHECK_THROWS_AS((void)pack(source, PackedFormat::kInt8), Error);
 }
 
 TEST_CASE("pack takes f16 and bf16 sources and views that are not contiguous") {

@@ -1,8 +1,8 @@
 // Exactness rules E1 to E3: a row's logits have the same bits however the row is computed.
 //
 // The yardstick is decoding one token at a time on one thread. Against it stand prefill in chunks, draft trees, trees
-// on top of a kept scattered path, and two sequences in one batch; for every SIMD table, f32 and bf16 weights and
-// caches, 1 to 4 threads.
+// on top of a kept scattered path, and two sequences in one batch; for every SIMD table, f32, bf16 and int8 weights,
+// f32 and bf16 caches, 1 to 4 threads.
 #include <doctest/doctest.h>
 
 #include <cmath>  // std::nextafter
@@ -164,11 +164,8 @@ struct Variant {
 std::vector<Variant> variants() {
   std::vector<Variant> all;
   for (const auto* table : kernels::cpu_tables()) {
-    for (const auto weights : {models::WeightDType::kF32, models::WeightDType::kBF16}) {
-      const bool bf16 = weights == models::WeightDType::kBF16;
-      all.push_back({table,
-                     {.dtype = weights, .cache_dtype = bf16 ? DType::kBF16 : DType::kF32},
-                     fmt::format("{} {}", table->name, bf16 ? "bf16" : "f32")});
+    for (const char* weights : {"f32", "bf16", "int8"}) {
+      all.push_back({table, {.dtype = models::weight_dtype_of(weights)}, fmt::format("{} {}", table->name, weights)});
     }
   }
   return all;

@@ -110,15 +110,18 @@ TEST_CASE("f16 and bf16 weights held in f32 give the same logits") {
   }
 }
 
-TEST_CASE("the comparison notices a wrong weight, and f32 weights held in bf16 are close but not equal") {
+TEST_CASE("the comparison notices a wrong weight, and f32 weights held in bf16 or int8 are close but not equal") {
   ThreadPool pool(1);
   const Runtime runtime{&kernels::best_cpu_table(), &pool};
   const fs::path folder = golden_file("models/qwen2_odd");
   Golden golden = read_golden(folder);
-  const auto rounded = models::load_causal_lm(folder, runtime, {.dtype = models::WeightDType::kBF16});
-  const double error = relative_error(logits_of(*rounded, golden.ids), golden);
-  CHECK(error > 1e-4);
-  CHECK(error < 0.1);
+  for (const auto dtype : {models::WeightDType::kBF16, models::WeightDType::kInt8}) {
+    CAPTURE(static_cast<int>(dtype));
+    const auto rounded = models::load_causal_lm(folder, runtime, {.dtype = dtype});
+    const double error = relative_error(logits_of(*rounded, golden.ids), golden);
+    CHECK(error > 1e-4);
+    CHECK(error < 0.1);
+  }
   golden.ids[3] = (golden.ids[3] + 1) % 97;
   const auto exact = models::load_causal_lm(folder, runtime);
   CHECK(relative_error(logits_of(*exact, golden.ids), golden) > 0.1);

@@ -234,7 +234,7 @@ std::int64_t expected_bytes(const RandomModelShape& s, kernels::PackedFormat for
   return tables + s.num_layers * layer + 4 * s.hidden_size;
 }
 
-TEST_CASE("nothing is held twice: a tied head costs nothing, bf16 half of f32") {
+TEST_CASE("nothing is held twice: a tied head costs nothing, bf16 half of f32, int8 half of bf16 and a little") {
   for (const bool tied : {false, true}) {
     CAPTURE(tied);
     const RandomModelShape shape{.tie_word_embeddings = tied};
@@ -242,6 +242,8 @@ TEST_CASE("nothing is held twice: a tied head costs nothing, bf16 half of f32") 
     CHECK(models::weight_bytes(*f32) == expected_bytes(shape, kernels::PackedFormat::kF32));
     const auto bf16 = make_random_model(shape, 1, runtime(), {.dtype = WeightDType::kBF16});
     CHECK(models::weight_bytes(*bf16) == expected_bytes(shape, kernels::PackedFormat::kBF16));
+    const auto int8 = make_random_model(shape, 1, runtime(), {.dtype = WeightDType::kInt8});
+    CHECK(models::weight_bytes(*int8) == expected_bytes(shape, kernels::PackedFormat::kInt8));
   }
 }
 
@@ -252,6 +254,7 @@ TEST_CASE("auto keeps bf16 where all matrices are stored so, and widens otherwis
   };
   CHECK(cache_dtype() == DType::kF32);
   CHECK(cache_dtype({.dtype = WeightDType::kBF16}) == DType::kBF16);
+  CHECK(cache_dtype({.dtype = WeightDType::kInt8}) == DType::kBF16);
   CHECK(cache_dtype({.dtype = WeightDType::kBF16, .cache_dtype = DType::kF32}) == DType::kF32);
   for (auto& [name, tensor] : folder.tensors) {
     if (tensor.dims() == 2) tensor = tensor.to(DType::kBF16);  // norms and biases stay f32, as some tools leave them

@@ -1,0 +1,286 @@
+// linear with int8 weights: the same bits on every table, extreme values, and the error of the quantisation.
+// Conformance and row independence: linear_test.cpp.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "minitorch/base/error.h"
+#include "tests/kernels/linear_support.h"
+#include "tests/kernels/support.h"
+#include "tests/kernels/table_walk.h"
+
+namespace minitorch::test {
+namespace {
+
+using kernels::KernelTable;
+using kernels::PackedFormat;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+std::vector<float> product(const KernelTable& table, const std::vector<float>& x, std::int64_t rows,
+                           const TestMatrix& weight, int threads = 1) {
+  std::vector<float> y(static_cast<std::size_t>(rows * weight.view.rows));
+  run_linear(table,
+             {.x = x.data(),
+              .x_stride = weight.view.cols,
+              .rows = rows,
+              .weight = weight.view,
+              .y = y.data(),
+              .y_stride = weight.view.rows},
+             threads);
+  return y;
+}
+
+// Whether every CPU table, on 1 and 3 threads, gives the bits of the first one.
+bool tables_agree(const std::vector<float>& x, std::int64_t rows, const TestMatrix& weight) {
+  const auto tables = kernels::cpu_tables();
+  const std::vector<float> expected = product(*tables[0], x, rows, weight);
+  bool agree = true;
+  for (const KernelTable* table : tables) {
+    for (const int threads : {1, 3}) {
+      const std::vector<float> y = product(*table, x, rows, weight, threads);
+      agree = agree && same_bits(y.data(), expected.data(), static_cast<std::int64_t>(y.size()));
+    }
+  }
+  return agree;
+}
+
+TEST_CASE("int8 linear gives the same bits on every table, the one without multiply-add too") {
+  PhiloxStream random(1);
+  for (const std::int64_t inputs : {0, 1, 15, 16, 17, 31, 32, 33, 63, 172, 601, 1536}) {
+    for (const std::int64_t outputs : {1, 15, 16, 17, 101}) {
+      const TestMatrix weight(PackedFormat::kInt8, outputs, inputs, random);
+      for (const std::int64_t rows : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 40}) {
+        if (rows > 5 && outputs > 17 && inputs > 601) continue;
+        CAPTURE(inputs);
+        CAPTURE(outputs);
+        CAPTURE(rows);
+        CHECK(tables_agree(random_floats(rows * inputs, random), rows, weight));
+      }
+    }
+  }
+  const TestMatrix weight(PackedFormat::kInt8, 33, 70, random);
+  for (const std::int64_t rows : {100, 191, 192, 193, 400}) {  // several passes
+    CAPTURE(rows);
+    CHECK(tables_agree(random_floats(rows * 70, random), rows, weight));
+  }
+}
+
+TEST_CASE("int8 linear is exact where quantisation and sums are, with all quants at their limits") {
+  // Scales of 1: weights and x are their own quants. Pairs of 127 * 255 are where 16-bit sums would saturate.
+  for (const std::int64_t inputs : {1, 2, 4, 31, 32, 33, 172, 1000}) {
+    constexpr std::int64_t kOutputs = 17;
+    constexpr std::int64_t kRows = 4;
+    const auto sign = [](std::int64_t i, std::int64_t k) {  // all 1, all -1, and two ways of changing
+      return i % 4 == 0   ? 1.0f
+             : i % 4 == 1 ? -1.0f
+             : i % 4 == 2 ? (k % 2 == 0 ? 1.0f : -1.0f)
+                          : (k % 3 == 0 ? 1.0f : -1.0f);
+    };
+    std::vector<float> w;
+    std::vector<float> x;
+    for (std::int64_t n = 0; n < kOutputs; ++n) {
+      for (std::int64_t k = 0; k < inputs; ++k) w.push_back(127.0f * sign(n, k));
+    }
+    for (std::int64_t m = 0; m < kRows; ++m) {
+      for (std::int64_t k = 0; k < inputs; ++k) x.push_back(127.0f * sign(m, k));
+    }
+    const TestMatrix weight(PackedFormat::kInt8, kOutputs, inputs, w);
+    std::vector<float> expected;
+    for (std::int64_t m = 0; m < kRows; ++m) {
+      for (std::int64_t n = 0; n < kOutputs; ++n) {
+        float sum = 0.0f;
+        for (std::int64_t k = 0; k < inputs; ++k) sum += x[m * inputs + k] * w[n * inputs + k];
+        expected.push_back(sum);
+      }
+    }
+    CAPTURE(inputs);
+    on_every_table("linear", [&](const KernelTable& table) { CHECK(product(table, x, kRows, weight) == expected); });
+  }
+}
+
+TEST_CASE("int8 linear rounds x to the nearest of 255 steps, ties to even") {
+  // One row of weights per k, which holds 1 there: output n is quant n of x, times the scale.
+  constexpr std::int64_t kCols = 32;
+  std::vector<float> one_hot(kCols * kCols);
+  for (std::int64_t k = 0; k < kCols; ++k) one_hot[k * kCols + k] = 127.0f;
+  const TestMatrix weight(PackedFormat::kInt8, kCols, kCols, one_hot);
+  std::vector<float> x(kCols);
+  const float values[] = {127, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -2.5f, 0.499f, 126.5f, -126.5f, 125.51f, -127};
+  const float expected[] = {127, 0, 2, 2, 0, -2, -2, 0, 126, -126, 126, -127};
+  std::copy(std::begin(values), std::end(values), x.begin());
+  on_every_table("linear", [&](const KernelTable& table) {
+    const std::vector<float> y = product(table, x, 1, weight);
+    for (std::size_t n = 0; n < std::size(expected); ++n) CHECK(y[n] == 127.0f * expected[n]);
+    for (std::size_t n = std::size(expected); n < kCols; ++n) CHECK(y[n] == 0.0f);
+  });
+}
+
+TEST_CASE("int8 linear scales every group of x and of the weights by itself, from tiny to huge") {
+  PhiloxStream random(5);
+  constexpr std::int64_t kCols = 7 * 32 + 5;
+  constexpr std::int64_t kOutputs = 19;
+  const float x_sizes[] = {1.0f, 1e-20f, 1e25f, 0.0f, 1e-36f, 1e-45f, 1.0f, 1e-3f};
+  const float w_sizes[] = {1.0f, 8e6f, 1e-6f, 1.0f, 0.0f, 1e-7f, 1e-9f, 1e3f};
+  for (int pairing = 0; pairing < 8; ++pairing) {
+    std::vector<float> x = random_floats(2 * kCols, random);
+    std::vector<float> w = random_floats(kOutputs * kCols, random);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] *= x_sizes[(i % kCols / 32 + pairing) % 8];
+    for (std::size_t i = 0; i < w.size(); ++i) w[i] *= w_sizes[i % kCols / 32];
+    const TestMatrix weight(PackedFormat::kInt8, kOutputs, kCols, w);
+    const std::vector<float> expected = product(kernels::reference_table(), x, 2, weight);
+    CHECK(tables_agree(x, 2, weight));
+    on_every_table("linear", [&](const KernelTable& table) {
+      const std::vector<float> y = product(table, x, 2, weight);
+      for (std::int64_t m = 0; m < 2; ++m) {
+        const std::vector<double> quantised = quantised_x(&x[m * kCols], kCols);
+        for (std::int64_t n = 0; n < kOutputs; ++n) {
+          double magnitude = 0.0;
+          std::vector<float> held(kCols);
+          const auto id = static_cast<std::int32_t>(n);
+          kernels::reference_table().gather_rows(
+              {.pool = pool_of(1)}, {.table = weight.view, .ids = &id, .rows = 1, .out = held.data(), .out_stride = 0});
+          for (std::int64_t k = 0; k < kCols; ++k) magnitude += std::abs(quantised[k] * held[k]);
+          CHECK(near(y[m * kOutputs + n], expected[m * kOutputs + n], 0x1p-24 * (8 + 3) * magnitude));
+        }
+      }
+    });
+  }
+}
+
+TEST_CASE("int8 linear of zeros is zero, and an empty sum leaves bias and residual") {
+  PhiloxStream random(6);
+  const TestMatrix weight(PackedFormat::kInt8, 20, 40, random);
+  const TestMatrix zeros(PackedFormat::kInt8, 20, 40, std::vector<float>(20 * 40));
+  const std::vector<float> nothing(3 * 20);
+  on_every_table("linear", [&](const KernelTable& table) {
+    CHECK(product(table, std::vector<float>(3 * 40), 3, weight) == nothing);
+    CHECK(product(table, random_floats(3 * 40, random), 3, zeros) == nothing);
+  });
+}
+
+TEST_CASE("int8 linear turns a row of x with one NaN or infinity into NaN and leaves the other rows alone") {
+  PhiloxStream random(7);
+  constexpr std::int64_t kCols = 75;
+  constexpr std::int64_t kOutputs = 18;
+  std::vector<float> w = random_floats(kOutputs * kCols, random);
+  std::fill_n(w.begin(), kCols, 0.0f);  // not even zeros hide it
+  const TestMatrix weight(PackedFormat::kInt8, kOutputs, kCols, w);
+  const std::vector<float> clean = random_floats(3 * kCols, random);
+  for (const float bad : {kNan, -kNan, kInf, -kInf}) {
+    for (const std::int64_t place : {0, 15, 16, 31, 40, 63, 64, 74}) {
+      CAPTURE(bad);
+      CAPTURE(place);
+      std::vector<float> x = clean;
+      x[kCols + place] = bad;
+      on_every_table("linear", [&](const KernelTable& table) {
+        const std::vector<float> y = product(table, x, 3, weight);
+        const std::vector<float> expected = product(table, clean, 3, weight);
+        CHECK(std::all_of(&y[kOutputs], &y[2 * kOutputs], [](float value) { return std::isnan(value); }));
+        CHECK(same_bits(&y[0], &expected[0], kOutputs));
+        CHECK(same_bits(&y[2 * kOutputs], &expected[2 * kOutputs], kOutputs));
+      });
+    }
+  }
+}
+
+TEST_CASE("int8 linear equals the product of the quantised values") {
+  PhiloxStream random(8);
+  constexpr std::int64_t kCols = 173;
+  const std::vector<float> w = random_floats(21 * kCols, random);
+  const std::vector<float> x = random_floats(2 * kCols, random);
+  const TestMatrix weight(PackedFormat::kInt8, 21, kCols, w);
+  const std::vector<float> y = product(kernels::reference_table(), x, 2, weight);
+  for (std::int64_t m = 0; m < 2; ++m) {
+    const std::vector<double> a = quantised_x(&x[m * kCols], kCols);
+    for (std::int64_t n = 0; n < 21; ++n) {
+      const std::vector<float> b = quantised_weights(&w[n * kCols], kCols);
+      double sum = 0.0;
+      double magnitude = 0.0;
+      for (std::int64_t k = 0; k < kCols; ++k) {
+        sum += a[k] * b[k];
+        magnitude += std::abs(a[k] * b[k]);
+      }
+      CHECK(near(y[m * 21 + n], static_cast<float>(sum), 0x1p-22 * magnitude));
+    }
+  }
+}
+
+TEST_CASE("int8 linear refuses scratch memory that is too small") {
+  PhiloxStream random(9);
+  const TestMatrix weight(PackedFormat::kInt8, 20, 40, random);
+  const std::vector<float> x = random_floats(40, random);
+  std::vector<float> y(20);
+  const kernels::LinearArgs args{
+      .x = x.data(), .x_stride = 40, .rows = 1, .weight = weight.view, .y = y.data(), .y_stride = 20};
+  std::vector<std::byte> scratch(kernels::linear_scratch_bytes(args, 1) - 1);
+  for (const KernelTable* table : kernels::cpu_tables()) {
+    CHECK_THROWS_WITH_AS(table->linear({.pool = pool_of(1), .scratch = scratch}, args),
+                         doctest::Contains("linear: expected 144 bytes of scratch memory, got 143"), Error);
+  }
+  kernels::LinearArgs bf16 = args;
+  bf16.weight.format = PackedFormat::kBF16;
+  CHECK(kernels::linear_scratch_bytes(bf16, 1) == 0);
+  kernels::LinearArgs many = args;
+  many.rows = 1 << 20;
+  CHECK(kernels::linear_scratch_bytes(many, 1) < std::size_t{1} << 20);
+}
+
+double gaussian(PhiloxStream& random) {
+  const double radius = std::sqrt(-2.0 * std::log(1.0 - static_cast<double>(random.uniform())));
+  return radius * std::cos(2.0 * std::numbers::pi * static_cast<double>(random.uniform()));
+}
+
+// Q8_0 of llama.cpp: groups of 32, quants by the scale in f32, which is then stored as f16.
+std::vector<float> q8_0(const std::vector<float>& w) {
+  std::vector<float> result;
+  for (std::size_t begin = 0; begin < w.size(); begin += 32) {
+    const float scale = largest_magnitude(&w[begin], 32) / 127.0f;
+    for (std::size_t k = begin; k < begin + 32; ++k) {
+      result.push_back(std::round(w[k] * (1.0f / scale)) * to_float(to_float16(scale)));
+    }
+  }
+  return result;
+}
+
+double relative_rms(const std::vector<float>& values, const std::vector<float>& exact) {
+  double error = 0.0;
+  double size = 0.0;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    error += std::pow(static_cast<double>(values[i]) - static_cast<double>(exact[i]), 2);
+    size += std::pow(static_cast<double>(exact[i]), 2);
+  }
+  return std::sqrt(error / size);
+}
+
+TEST_CASE("int8 holds Gaussian weights at least as well as Q8_0 does, in at most 8.925 bits") {
+  PhiloxStream random(10);
+  constexpr std::int64_t kRows = 64;
+  constexpr std::int64_t kCols = 1536;
+  std::vector<float> w(kRows * kCols);
+  for (float& value : w) value = static_cast<float>(0.02 * gaussian(random));
+  const TestMatrix weight(PackedFormat::kInt8, kRows, kCols, w);
+  std::vector<float> held(w.size());
+  std::vector<std::int32_t> ids;
+  for (std::int32_t n = 0; n < kRows; ++n) ids.push_back(n);
+  kernels::reference_table().gather_rows(
+      {.pool = pool_of(1)},
+      {.table = weight.view, .ids = ids.data(), .rows = kRows, .out = held.data(), .out_stride = kCols});
+  const double error = relative_rms(held, w);
+  const double error_q8_0 = relative_rms(q8_0(w), w);
+  CAPTURE(error);
+  CAPTURE(error_q8_0);
+  CHECK(error <= error_q8_0);
+  CHECK(error_q8_0 < 0.0060);
+  CHECK(error > 0.0050);
+  for (const std::int64_t cols : {1536, 896, 8960, 4864}) {
+    const double bits = 8.0 * static_cast<double>(kernels::packed_bytes(PackedFormat::kInt8, kRows, cols));
+    CHECK(bits / static_cast<double>(kRows * cols) <= 8.925);
+  }
+}
+
+}  // namespace
+}  // namespace minitorch::test

@@ -1,0 +1,57 @@
+// For the tests of linear: calls with exactly the scratch memory asked for, and int8 quantisation written down once
+// more.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels/kernel_table.h"
+#include "minitorch/base/float16.h"
+#include "tests/kernels/support.h"
+
+namespace minitorch::test {
+
+inline void run_linear(const kernels::KernelTable& table, const kernels::LinearArgs& args, int threads = 1) {
+  const std::size_t bytes = kernels::linear_scratch_bytes(args, threads);
+  GuardedRows<std::byte> scratch(1, static_cast<std::int64_t>(bytes));
+  table.linear({.pool = pool_of(threads), .scratch = {scratch.data(), bytes}}, args);
+  CHECK(scratch.guards_intact());
+}
+
+inline float largest_magnitude(const float* values, std::int64_t count) {
+  float largest = 0.0f;
+  for (std::int64_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(values[i]));
+  return largest;
+}
+
+// A row of x as linear quantises it for int8 weights, widened again. Finite values only.
+inline std::vector<double> quantised_x(const float* x, std::int64_t count) {
+  std::vector<double> result;
+  for (std::int64_t begin = 0; begin < count; begin += kernels::kGroupCols) {
+    const std::int64_t end = std::min(begin + kernels::kGroupCols, count);
+    const float largest = largest_magnitude(x + begin, end - begin);
+    const bool zeros = largest < kernels::kInt8Smallest;
+    for (std::int64_t k = begin; k < end; ++k) {
+      const float quant = zeros ? 0.0f : std::nearbyint(x[k] * (127.0f / largest));
+      result.push_back(static_cast<double>(quant) * static_cast<double>(largest / 127.0f));
+    }
+  }
+  return result;
+}
+
+// A row of weights as int8 holds it, widened again. Scales in the normal range of f16 only.
+inline std::vector<float> quantised_weights(const float* w, std::int64_t count) {
+  std::vector<float> result;
+  for (std::int64_t begin = 0; begin < count; begin += kernels::kGroupCols) {
+    const std::int64_t end = std::min(begin + kernels::kGroupCols, count);
+    const float scale = to_float(to_float16(largest_magnitude(w + begin, end - begin) / 127.0f));
+    for (std::int64_t k = begin; k < end; ++k) {
+      result.push_back(scale == 0.0f ? 0.0f : std::clamp(std::nearbyint(w[k] / scale), -127.0f, 127.0f) * scale);
+    }
+  }
+  return result;
+}
+
+}  // namespace minitorch::test
