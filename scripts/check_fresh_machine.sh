@@ -69,7 +69,7 @@ make_base() {
   tar -C "$root" -cf "$folder/base.tar.new" . && mv "$folder/base.tar.new" "$folder/base.tar"
 }
 
-# What a machine has that a folder lacks: name resolution, the way to the package mirror, /proc, and git.
+# What a machine has that a folder lacks: name resolution, the way to the package mirror, /proc, terminals, and git.
 make_machine() {
   local file
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
@@ -77,6 +77,8 @@ make_machine() {
     if grep -qs '^ *Acquire::' "$file"; then cp "$file" "$root/etc/apt/apt.conf.d/"; fi
   done
   mount -t proc proc "$root/proc"
+  mkdir -p "$root/dev/pts"
+  mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
   inside 'export DEBIAN_FRONTEND=noninteractive
     apt-get -qq update && apt-get -qq install --yes --no-install-recommends git' >"$folder/git.log" 2>&1 || mt_die "git could not be installed in the chroot, see $folder/git.log"
 }

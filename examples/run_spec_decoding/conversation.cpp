@@ -1,10 +1,8 @@
 // Turns of a conversation.
 #include "examples/run_spec_decoding/conversation.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "examples/common/interrupt.h"
 #include "examples/run_spec_decoding/decoding.h"
 #include "examples/run_spec_decoding/prompts.h"
 #include "examples/run_spec_decoding/sampling.h"
@@ -113,11 +111,7 @@ void Conversation::add_plain_run(const Input& input, Record& record) {
   record.baseline = generate(*plain_session_, input, {});
   if (record.baseline->finish_reason == spec::FinishReason::kAborted) return;
   if (drafter_ != nullptr) record.speedup = speedup_of(record.speculative.stats, record.baseline->stats);
-  if (!verifier().same_text_as_plain(sampling_)) return;
-  const auto [mine, other] = std::mismatch(record.speculative.ids.begin(), record.speculative.ids.end(),
-                                           record.baseline->ids.begin(), record.baseline->ids.end());
-  record.identical = mine == record.speculative.ids.end() && other == record.baseline->ids.end();
-  if (!*record.identical) record.first_difference = static_cast<std::size_t>(mine - record.speculative.ids.begin());
+  if (verifier().same_text_as_plain(sampling_)) compare(record.speculative.ids, record.baseline->ids, record);
 }
 
 void Conversation::remember(const std::string& message, const Record& record) {

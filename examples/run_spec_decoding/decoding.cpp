@@ -54,16 +54,6 @@ double median(std::span<const spec::GenerationStats> runs, double spec::Generati
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// Every run must have given the tokens of the first one.
-void compare(const Runs& runs, const std::vector<std::int32_t>& expected, Record& record) {
-  for (const std::vector<std::int32_t>& ids : runs.ids()) {
-    if (ids == expected) continue;
-    const auto difference = std::mismatch(ids.begin(), ids.end(), expected.begin(), expected.end()).first;
-    record.identical = false;
-    record.first_difference = static_cast<std::size_t>(difference - ids.begin());
-  }
-}
-
 }  // namespace
 
 std::unique_ptr<spec::Drafter> make_drafter(ModelPair& models, const std::string& name, const Options& options) {
@@ -142,6 +132,7 @@ spec::GenerateResult Runs::summary() const {
 Decoding::Decoding(ModelPair& models, const Options& options, const spec::SamplingOptions& sampling,
                    const spec::Verifier& verifier)
     : options_(options),
+      verifier_(verifier),
       same_text_(verifier.same_text_as_plain(sampling)),
       plain_verifier_(spec::default_verifier(sampling).make()),
       drafter_(make_drafter(models, options.drafter, options)),
@@ -171,9 +162,11 @@ Record Decoding::decode(const Prompt& prompt, Report& report) {
   if (first.ids().empty() || plain_.ids().empty()) return record;
   if (speculative_) record.speedup = speedup_of(record.speculative.stats, record.baseline->stats);
   if (speculative_ && !same_text_) return record;
-  record.identical = true;
-  compare(plain_, plain_.ids().front(), record);
-  if (speculative_) compare(*speculative_, plain_.ids().front(), record);
+  // Every run must have given the tokens of the first one.
+  const std::vector<std::int32_t>& expected = plain_.ids().front();
+  for (const std::vector<std::int32_t>& ids : plain_.ids()) compare(ids, expected, record);
+  if (!speculative_) return record;
+  for (const std::vector<std::int32_t>& ids : speculative_->ids()) compare(ids, expected, record);
   return record;
 }
 

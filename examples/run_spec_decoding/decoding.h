@@ -65,6 +65,8 @@ class Decoding {
            const spec::Verifier& verifier);
 
   [[nodiscard]] bool drafts() const { return drafter_ != nullptr; }
+  // Who decides: about drafts, or without a drafter in plain decoding.
+  [[nodiscard]] const spec::Verifier& verifier() const { return drafts() ? verifier_ : *plain_verifier_; }
   // Decodes in turn; the last run of each kind is streamed to the report. Ends early, with what there is, when
   // interrupted.
   [[nodiscard]] Record decode(const Prompt& prompt, Report& report);
@@ -75,6 +77,7 @@ class Decoding {
   void report_interrupted(Report& report);
 
   const Options& options_;
+  const spec::Verifier& verifier_;
   bool same_text_;  // the verifier promises the text of plain decoding
   std::unique_ptr<spec::Verifier> plain_verifier_;
   std::unique_ptr<spec::Drafter> drafter_;  // null: plain decoding only

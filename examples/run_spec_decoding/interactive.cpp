@@ -3,7 +3,9 @@
 
 #include <unistd.h>  // isatty
 
+#include <algorithm>  // std::min
 #include <cstdio>
+#include <optional>
 #include <string_view>
 #include <variant>
 

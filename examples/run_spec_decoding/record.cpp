@@ -1,6 +1,8 @@
 // Sums over records.
 #include "examples/run_spec_decoding/record.h"
 
+#include <algorithm>  // std::mismatch
+
 namespace minitorch::run_spec_decoding {
 
 Settings settings_of(const Options& options, const spec::SamplingOptions& sampling, const spec::Verifier& verifier) {
@@ -16,6 +18,13 @@ std::optional<double> speedup_of(const spec::GenerationStats& speculative, const
   const std::optional<double> fast = speculative.tokens_per_s();
   const std::optional<double> plain = baseline.tokens_per_s();
   return fast.has_value() && plain.has_value() && *plain > 0.0 ? std::optional(*fast / *plain) : std::nullopt;
+}
+
+void compare(std::span<const std::int32_t> ids, std::span<const std::int32_t> expected, Record& record) {
+  const auto [mine, other] = std::mismatch(ids.begin(), ids.end(), expected.begin(), expected.end());
+  const bool same = mine == ids.end() && other == expected.end();
+  record.identical = same && record.identical.value_or(true);
+  if (!same) record.first_difference = static_cast<std::size_t>(mine - ids.begin());
 }
 
 Totals sum_of(std::span<const Record> records) {

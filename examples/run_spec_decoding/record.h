@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,6 +46,9 @@ struct Record {
   std::optional<std::size_t> first_difference;  // index of the first token that differs
   std::optional<double> speedup;                // speedup_of(); absent without a drafter
 };
+
+// Enters into the record whether `ids` are the expected ones: one run that differs makes the record differ.
+void compare(std::span<const std::int32_t> ids, std::span<const std::int32_t> expected, Record& record);
 
 struct Totals {
   spec::GenerationStats speculative;

@@ -43,14 +43,12 @@ struct Setup {
   Runtime runtime;
   ModelPair models;
   spec::SamplingOptions sampling;
-  std::unique_ptr<spec::Verifier> verifier;
 
   explicit Setup(const Options& options)
       : threads(options.threads > 0 ? options.threads : default_thread_count()),
         runtime{.table = &kernels::best_cpu_table(), .threads = &threads},
         models(load_models(options, runtime)),
-        sampling(sampling_of(options, models.target.config.generation)),
-        verifier(make_verifier(options.verifier, sampling)) {}
+        sampling(sampling_of(options, models.target.config.generation)) {}
 
   [[nodiscard]] RunInfo info(const Options& options, Settings settings) const {
     return {.options = options,
@@ -69,15 +67,12 @@ void write_json(io::OutputFile& file, std::span<const Record> records, const Run
 int run_prompts(const Options& options, const spec::Verifier* verifier, std::optional<io::OutputFile>& file) {
   std::vector<Prompt> prompts = read_prompts(options);
   Setup setup(options);
-  if (verifier == nullptr) verifier = setup.verifier.get();
+  const std::unique_ptr<spec::Verifier> named = make_verifier(options.verifier, setup.sampling);
   encode_prompts(prompts, options, setup.models.target);
 
   catch_interrupt();
-  Decoding decoding(setup.models, options, setup.sampling, *verifier);
-  // Without drafts nobody decides about them.
-  const std::unique_ptr<spec::Verifier> plain = spec::default_verifier(setup.sampling).make();
-  if (!decoding.drafts()) verifier = plain.get();
-  const RunInfo info = setup.info(options, settings_of(options, setup.sampling, *verifier));
+  Decoding decoding(setup.models, options, setup.sampling, verifier != nullptr ? *verifier : *named);
+  const RunInfo info = setup.info(options, settings_of(options, setup.sampling, decoding.verifier()));
   Report report(decoding.drafts(), options.trace);
   const std::vector<Record> records = decode_all(decoding, prompts, info, report);
   report.setting(info);

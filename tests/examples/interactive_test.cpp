@@ -51,6 +51,7 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 }  // namespace
 
 TEST_CASE("at a terminal: answers in colour, commands between them, and the end of input ends the program") {
+  MT_REQUIRE_PSEUDO_TERMINALS();
   PtyProgram program(built_program(kSpecDecoding), {"--interactive", "--threads", "1"});
   program.expect("> ");
   program.send_line(kQuestion);
@@ -78,6 +79,7 @@ TEST_CASE("at a terminal: answers in colour, commands between them, and the end 
 }
 
 TEST_CASE("B52: Ctrl-C in an answer ends the answer and keeps the session, Ctrl-C at the prompt ends the program") {
+  MT_REQUIRE_PSEUDO_TERMINALS();
   PtyProgram program(built_program(kSpecDecoding),
                      {"--interactive", "--ignore-eos", "--max-new-tokens", "900", "--threads", "1"});
   program.expect("> ");
@@ -99,6 +101,7 @@ TEST_CASE("B52: Ctrl-C in an answer ends the answer and keeps the session, Ctrl-
 }
 
 TEST_CASE("a program that was started with Ctrl-C ignored goes on ignoring it") {
+  MT_REQUIRE_PSEUDO_TERMINALS();
   PtyProgram program([] {
     std::signal(SIGINT, SIG_IGN);
     const std::string path = built_program(kSpecDecoding).string();
@@ -113,6 +116,7 @@ TEST_CASE("a program that was started with Ctrl-C ignored goes on ignoring it") 
 }
 
 TEST_CASE("Ctrl-C in the plain run of a comparison ends that alone") {
+  MT_REQUIRE_PSEUDO_TERMINALS();
   PtyProgram program(built_program(kSpecDecoding),
                      {"--interactive", "--ignore-eos", "--max-new-tokens", "900", "--threads", "1"});
   program.expect("> ");
@@ -127,6 +131,7 @@ TEST_CASE("Ctrl-C in the plain run of a comparison ends that alone") {
 }
 
 TEST_CASE("/quit ends the program with exit code 0") {
+  MT_REQUIRE_PSEUDO_TERMINALS();
   PtyProgram program(built_program(kSpecDecoding), {"--interactive"});
   program.expect("> ");
   program.send_line("/quit");

@@ -248,6 +248,7 @@ TEST_CASE("a signal that is no interrupt ends nothing") {
 }
 
 TEST_CASE("at a terminal lines, Ctrl-C and Ctrl-D come through") {
+  MT_REQUIRE_PSEUDO_TERMINALS();
   PtyProgram program([] {
     const Interrupts interrupts;
     LineReader reader(STDIN_FILENO, "standard input", interrupts.wake());

@@ -23,7 +23,22 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/skips.h"  // note_skipped
+
 namespace minitorch::test {
+
+// Whether this machine has pseudo-terminals; a bare chroot has none. If not, notes the current test as skipped.
+inline bool have_pseudo_terminals() {
+  int terminal = -1;
+  int program_side = -1;
+  if (openpty(&terminal, &program_side, nullptr, nullptr, nullptr) != 0) {
+    note_skipped("no pseudo-terminals here");
+    return false;
+  }
+  close(terminal);
+  close(program_side);
+  return true;
+}
 
 // A program of this build.
 inline std::filesystem::path built_program(const std::string& name) {
@@ -173,3 +188,9 @@ class PtyProgram {
 };
 
 }  // namespace minitorch::test
+
+// Leaves the test case where there are no pseudo-terminals.
+#define MT_REQUIRE_PSEUDO_TERMINALS()                        \
+  do {                                                       \
+    if (!::minitorch::test::have_pseudo_terminals()) return; \
+  } while (false)

@@ -13,6 +13,7 @@ PtyProgram shell(const std::string& script) { return {"/bin/sh", {"-c", script}}
 }  // namespace
 
 TEST_CASE("a program at a terminal reads what is sent and shows what it writes, byte for byte") {
+  MT_REQUIRE_PSEUDO_TERMINALS();
   PtyProgram cat("/bin/cat", {});
   cat.send_line("hello");
   cat.expect("hello\n");
@@ -25,18 +26,21 @@ TEST_CASE("a program at a terminal reads what is sent and shows what it writes, 
 }
 
 TEST_CASE("stdin, stdout and stderr are the terminal") {
+  MT_REQUIRE_PSEUDO_TERMINALS();
   PtyProgram program = shell("test -t 0 && test -t 1 && test -t 2 && echo terminal >&2");
   program.expect("terminal");
   program.expect_exit_code(0);
 }
 
 TEST_CASE("programs of this build run at a terminal") {
+  MT_REQUIRE_PSEUDO_TERMINALS();
   PtyProgram program(built_program("tokenize"), {"--version"});
   program.expect("tokenize ");
   program.expect_exit_code(0);
 }
 
 TEST_CASE("what was waited for does not count again") {
+  MT_REQUIRE_PSEUDO_TERMINALS();
   PtyProgram program = shell("printf 'one two one'; read line; printf 'three'");
   program.expect("two");
   program.expect("one");
@@ -48,6 +52,7 @@ TEST_CASE("what was waited for does not count again") {
 }
 
 TEST_CASE("text that is not coming is told after the time limit, or at once when the program has ended") {
+  MT_REQUIRE_PSEUDO_TERMINALS();
   PtyProgram waiting("/bin/cat", {});
   waiting.send_line("something else");
   const auto begin = PtyProgram::Clock::now();
@@ -62,6 +67,7 @@ TEST_CASE("text that is not coming is told after the time limit, or at once when
 }
 
 TEST_CASE("an interrupt typed at the terminal is the signal SIGINT") {
+  MT_REQUIRE_PSEUDO_TERMINALS();
   PtyProgram cat("/bin/cat", {});
   cat.send_line("ready");
   cat.expect("ready");
@@ -76,6 +82,7 @@ TEST_CASE("an interrupt typed at the terminal is the signal SIGINT") {
 }
 
 TEST_CASE("the exit code is the program's, with all its output read") {
+  MT_REQUIRE_PSEUDO_TERMINALS();
   PtyProgram program = shell(
       "i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789; "
       "i=$((i+1)); done; exit 7");
@@ -84,6 +91,7 @@ TEST_CASE("the exit code is the program's, with all its output read") {
 }
 
 TEST_CASE("a program that does not end in time is killed and has no exit code") {
+  MT_REQUIRE_PSEUDO_TERMINALS();
   PtyProgram program = shell("trap '' INT HUP TERM; echo ready; while :; do sleep 0.01; done");
   program.expect("ready");
   program.send_interrupt();
@@ -91,11 +99,13 @@ TEST_CASE("a program that does not end in time is killed and has no exit code") 
 }
 
 TEST_CASE("a program that is not there ends at once") {
+  MT_REQUIRE_PSEUDO_TERMINALS();
   PtyProgram program("/no/such/program", {});
   CHECK(program.exit_code() == 255);
 }
 
 TEST_CASE("a function runs at a terminal as a program does") {
+  MT_REQUIRE_PSEUDO_TERMINALS();
   PtyProgram program([] { return isatty(STDIN_FILENO) != 0 && write(STDOUT_FILENO, "hi", 2) == 2 ? 9 : 1; });
   program.expect("hi");
   program.expect_exit_code(9);
