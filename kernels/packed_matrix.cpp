@@ -2,10 +2,8 @@
 #include "kernels/packed_matrix.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>    // std::isfinite
-#include <cstring>  // std::memcpy
 
+#include "kernels/quantise.h"
 #include "minitorch/base/check.h"
 #include "minitorch/base/float16.h"
 
@@ -79,65 +77,24 @@ void pack(const PackedView& destination, std::int64_t row_begin, std::int64_t co
   }
 }
 
-// The scale of a group, by the rule of packed_matrix.h.
-Float16 int8_scale(float largest, std::int64_t row, std::int64_t group) {
-  Float16 scale = to_float16(largest / 127.0f);
-  if (largest > 127.5f * to_float(scale)) ++scale.bits;
-  MT_CHECK(
-      std::isfinite(to_float(scale)),
-      "pack_rows: expected weights for int8 to be finite and at most 127 * 65504, got {} in row {}, columns from {}",
-      largest, row, group * kGroupCols);
-  return scale;
-}
-
-// Adding this to a magnitude below 2^22 rounds it to the nearest integer, ties to even, in the low bits of the sum.
-constexpr float kRounder = 0x1.8p23f;
-
-// The group w of row `row` into its lane of a panel. Of a short group the first `count` values count, the rest are 0.
-void pack_int8_group(std::byte* panel, std::int64_t cols, std::int64_t row, std::int64_t group,
-                     const float (&w)[kGroupCols], std::int64_t count) {
-  std::int32_t largest = 0;  // as bits, whose order is that of the magnitudes, with NaN above infinity
-  for (const float value : w) largest = std::max(largest, std::bit_cast<std::int32_t>(value) & 0x7FFFFFFF);
-  const Float16 scale = int8_scale(std::bit_cast<float>(largest), row, group);
-  const std::int64_t lane = row % kPanelWidth;
-  std::memcpy(panel + int8_scales_offset(cols) + (group * kPanelWidth + lane) * 2, &scale, sizeof(scale));
-
-  const float divisor = scale.bits == 0 ? 1.0f : to_float(scale);
-  std::uint8_t quants[kGroupCols];
-  for (int i = 0; i < kGroupCols; ++i) {
-    const auto rounded = static_cast<int>((w[i] / divisor + kRounder) - kRounder);
-    quants[i] = static_cast<std::uint8_t>(std::max(-127, std::min(127, rounded)) + kInt8Offset);
-  }
-  for (std::int64_t i = 0; i < count; i += 4) {
-    std::memcpy(panel + ((group * kGroupCols + i) / 4 * kPanelWidth + lane) * 4, quants + i, 4);
-  }
-}
-
-// The lanes of the last panel that no row fills.
-void fill_int8_padding(const PackedView& destination, std::byte* panel) {
-  const std::int64_t used = (destination.rows - 1) % kPanelWidth + 1;
-  for (std::int64_t quad = 0; quad < (destination.cols + 3) / 4; ++quad) {
-    std::fill_n(panel + (quad * kPanelWidth + used) * 4, (kPanelWidth - used) * 4, std::byte{kInt8Offset});
-  }
-}
-
+// The groups of rows [row_begin, row_begin + count), quantised.
 template <typename Widen>
-void pack_int8(const PackedView& destination, std::int64_t row_begin, std::int64_t count, const void* source_rows) {
+void pack_groups(const PackedView& destination, std::int64_t row_begin, std::int64_t count, const void* source_rows) {
   const auto* source = static_cast<const typename Widen::Source*>(source_rows);
   const std::int64_t cols = destination.cols;
   for (std::int64_t row = row_begin; row < row_begin + count;) {
     const std::int64_t panel_end = std::min((row / kPanelWidth + 1) * kPanelWidth, row_begin + count);
-    std::byte* panel = destination.panels + row / kPanelWidth * panel_bytes(PackedFormat::kInt8, cols);
+    std::byte* panel = destination.panels + row / kPanelWidth * panel_bytes(destination.format, cols);
     for (std::int64_t begin = 0; begin < cols; begin += kGroupCols) {
       const std::int64_t size = std::min<std::int64_t>(kGroupCols, cols - begin);
       for (std::int64_t r = row; r < panel_end; ++r) {
         float w[kGroupCols] = {};
         std::transform(source + (r - row_begin) * cols + begin, source + (r - row_begin) * cols + begin + size, w,
                        Widen::convert);
-        pack_int8_group(panel, cols, r, begin / kGroupCols, w, size);
+        pack_group(destination, r, begin / kGroupCols, w);
       }
     }
-    if (panel_end == destination.rows) fill_int8_padding(destination, panel);
+    if (panel_end == destination.rows) fill_lanes_without_rows(destination, panel);
     row = panel_end;
   }
 }
@@ -155,11 +112,11 @@ void pack_from(const PackedView& destination, std::int64_t row_begin, std::int64
   refuse_source(source_dtype);
 }
 
-void pack_int8_from(const PackedView& destination, std::int64_t row_begin, std::int64_t count, const void* source,
-                    DType source_dtype) {
-  if (source_dtype == DType::kF32) return pack_int8<KeepF32>(destination, row_begin, count, source);
-  if (source_dtype == DType::kF16) return pack_int8<WidenF16>(destination, row_begin, count, source);
-  if (source_dtype == DType::kBF16) return pack_int8<WidenBF16>(destination, row_begin, count, source);
+void pack_groups_from(const PackedView& destination, std::int64_t row_begin, std::int64_t count, const void* source,
+                      DType source_dtype) {
+  if (source_dtype == DType::kF32) return pack_groups<KeepF32>(destination, row_begin, count, source);
+  if (source_dtype == DType::kF16) return pack_groups<WidenF16>(destination, row_begin, count, source);
+  if (source_dtype == DType::kBF16) return pack_groups<WidenBF16>(destination, row_begin, count, source);
   refuse_source(source_dtype);
 }
 
@@ -175,7 +132,8 @@ void pack_rows(const PackedView& destination, std::int64_t row_begin, std::int64
       return pack_from<KeepF32, WidenF16, WidenBF16>(destination, row_begin, count, source, source_dtype);
     case PackedFormat::kBF16:
       return pack_from<RoundF32, RoundF16, KeepBF16>(destination, row_begin, count, source, source_dtype);
-    case PackedFormat::kInt8: return pack_int8_from(destination, row_begin, count, source, source_dtype);
+    case PackedFormat::kInt8:
+    case PackedFormat::kInt4: return pack_groups_from(destination, row_begin, count, source, source_dtype);
   }
 }
 

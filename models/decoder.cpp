@@ -32,13 +32,20 @@ Decoder::Decoder(ModelConfig config, DecoderWeights weights, const Runtime& runt
                               .layout = {.dtype = cache_dtype,
                                          .kv_heads = config_.num_kv_heads,
                                          .head_dim = config_.head_dim}}},
-      inverse_frequencies_(inverse_frequencies(config_)) {
+      inverse_frequencies_(inverse_frequencies(config_)),
+      layers_{0, config_.num_layers} {
   MT_CHECK_AS(DTypeError, cache_dtype == DType::kF32 || cache_dtype == DType::kBF16,
               "decoder: expected a cache of dtype f32 or bf16, got {}", name_of(cache_dtype));
 }
 
 KVCache Decoder::make_cache(std::int32_t capacity) const {
   return KVCache(limits_.cache_shape, std::min(capacity, limits_.max_context + kMaxDraftRows), runtime_);
+}
+
+void Decoder::use_layers(RowRange layers) {
+  MT_CHECK(layers.begin >= 0 && layers.begin <= layers.end && layers.end <= config_.num_layers,
+           "decoder: expected layers within [0, {}), got [{}, {})", config_.num_layers, layers.begin, layers.end);
+  layers_ = layers;
 }
 
 void Decoder::forward(const Batch& batch, Outputs& outputs) {
@@ -60,7 +67,7 @@ void Decoder::compute(const Batch& batch, Outputs& outputs) {
     const RowRange rows{begin, std::min(begin + kRowsPerRound, all.end)};
     const auto positions =
         rows_.positions().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(rows.size()));
-    const bool all_needed = outputs.hidden_layer == config_.num_layers - 1;
+    const bool all_needed = outputs.hidden_layer >= 0 && outputs.hidden_layer == layers_.end - 1;
     const Round round{.rows = rows,
                       .last_rows = all_needed ? rows : head_rows_.wanted_within(rows),
                       .angles = rotary_angles(inverse_frequencies_, positions)};
@@ -75,15 +82,15 @@ Tensor Decoder::run_layers(const Batch& batch, const Round& round, Outputs& outp
   const auto tokens =
       rows_.tokens().subspan(static_cast<std::size_t>(round.rows.begin), static_cast<std::size_t>(round.rows.size()));
   Tensor x = ops::gather_rows(weights_.embedding, tokens);
-  for (std::int64_t layer = 0; layer < config_.num_layers; ++layer) {
-    const RowRange needed = layer == config_.num_layers - 1 ? round.last_rows : round.rows;
+  for (std::int64_t layer = layers_.begin; layer < layers_.end; ++layer) {
+    const RowRange needed = layer == layers_.end - 1 ? round.last_rows : round.rows;
     x = decoder_layer(config_, weights_.layers[static_cast<std::size_t>(layer)], x, round.angles,
                       local_rows(needed, round.rows),
                       [&](const Tensor& qkv) { return attend(layer, qkv, batch, round, needed); });
     if (!x.defined()) return x;
     if (layer == outputs.hidden_layer) rows_of(outputs.hidden, round.rows).copy_(x);
   }
-  return x;
+  return layers_.size() > 0 ? x : rows_of(x, local_rows(round.last_rows, round.rows));
 }
 
 // The layer's attention: stores the keys and values of all rows; [rows needed, H D], undefined when there are none.

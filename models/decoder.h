@@ -28,6 +28,11 @@ class Decoder final : public CausalLM {
   [[nodiscard]] KVCache make_cache(std::int32_t capacity) const override;
   void forward(const Batch& batch, Outputs& outputs) override;
 
+  // From now on passes go through `layers` only, in place of all: for measurements. Outputs::hidden_layer may be one of
+  // them. Throws Error when they are not layers of this model.
+  void use_layers(RowRange layers);
+  void use_all_layers() { layers_ = {0, config_.num_layers}; }
+
   [[nodiscard]] const ModelConfig& config() const { return config_; }
   [[nodiscard]] const DecoderWeights& weights() const { return weights_; }
   // Of the pool that working memory comes from; a pass of as many rows as an earlier one takes nothing new from the
@@ -53,6 +58,7 @@ class Decoder final : public CausalLM {
   Runtime runtime_;
   BatchLimits limits_;
   std::vector<float> inverse_frequencies_;
+  RowRange layers_;  // that passes go through
   MemoryPool memory_;  // stands before all that holds memory of it
   BatchRows rows_;
   HeadRows head_rows_;

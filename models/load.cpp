@@ -29,7 +29,8 @@ WeightDType weight_dtype_of(std::string_view name) {
   if (name == "f32") return WeightDType::kF32;
   if (name == "bf16") return WeightDType::kBF16;
   if (name == "int8") return WeightDType::kInt8;
-  fail<Error>("dtype: expected auto, f32, bf16 or int8, got '{}'", printable(name, 60));
+  if (name == "int4") return WeightDType::kInt4;
+  fail<Error>("dtype: expected auto, f32, bf16, int8 or int4, got '{}'", printable(name, 60));
 }
 
 std::unique_ptr<CausalLM> load_causal_lm(const std::filesystem::path& directory, const Runtime& runtime,
@@ -53,7 +54,8 @@ std::int64_t weight_bytes(const CausalLM& model) {
 LoadedModel load_model(const std::filesystem::path& directory, const Runtime& runtime, const LoadOptions& options) {
   LoadedModel loaded{.config = read_model_config(directory),
                      .tokenizer = Tokenizer::from_directory(directory),
-                     .model = load_causal_lm(directory, runtime, options)};
+                     .model = load_causal_lm(directory, runtime, options),
+                     .pass_cost = {}};
   loaded.model->restrict_ids(ids_of(loaded.tokenizer, loaded.model->vocab_size()));
   return loaded;
 }

@@ -10,16 +10,17 @@
 #include "minitorch/core/execution_scope.h"
 #include "models/causal_lm.h"
 #include "models/config.h"
+#include "models/cost_curve.h"
 #include "models/tokenizer/tokenizer.h"
 
 namespace minitorch::models {
 
-// In which form matrices are held. kAuto: bf16 where stored as bf16, else f32 (f16 is widened). kInt8 is made on
-// loading: 8.5 bits per weight, symmetric in groups of 32 (kernels/packed_matrix.h), and rows of activations are
-// rounded likewise.
-enum class WeightDType : std::uint8_t { kAuto, kF32, kBF16, kInt8 };
+// In which form matrices are held. kAuto: bf16 where stored as bf16, else f32 (f16 is widened). kInt8 and
+// kInt4 are made on loading: 8.5 and 4.5 bits per weight, in groups of 32 (kernels/packed_matrix.h), and rows of
+// activations are rounded to int8 with both.
+enum class WeightDType : std::uint8_t { kAuto, kF32, kBF16, kInt8, kInt4 };
 
-// "auto", "f32", "bf16", "int8". Throws Error that lists them.
+// "auto", "f32", "bf16", "int8", "int4". Throws Error that lists them.
 [[nodiscard]] WeightDType weight_dtype_of(std::string_view name);
 
 struct LoadOptions {
@@ -40,6 +41,7 @@ struct LoadedModel {
   ModelConfig config;
   Tokenizer tokenizer;
   std::unique_ptr<CausalLM> model;
+  CostCurve pass_cost;  // empty until somebody measures it (models/cost_cache.h)
 };
 [[nodiscard]] LoadedModel load_model(const std::filesystem::path& directory, const Runtime& runtime,
                                      const LoadOptions& options = {});

@@ -23,6 +23,7 @@ kernels::PackedFormat format_of(WeightDType dtype) {
     case WeightDType::kF32: return kernels::PackedFormat::kF32;
     case WeightDType::kBF16: return kernels::PackedFormat::kBF16;
     case WeightDType::kInt8: return kernels::PackedFormat::kInt8;
+    case WeightDType::kInt4: return kernels::PackedFormat::kInt4;
   }
   return kernels::PackedFormat::kF32;
 }

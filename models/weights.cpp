@@ -31,6 +31,7 @@ kernels::PackedFormat choose_format(const WeightPlan& plan, const Checkpoint& ch
     case WeightDType::kF32: return kernels::PackedFormat::kF32;
     case WeightDType::kBF16: return kernels::PackedFormat::kBF16;
     case WeightDType::kInt8: return kernels::PackedFormat::kInt8;
+    case WeightDType::kInt4: return kernels::PackedFormat::kInt4;
     case WeightDType::kAuto: break;
   }
   for (const MatrixPlan& matrix : plan.matrices) {
@@ -133,6 +134,7 @@ std::string_view name_of(kernels::PackedFormat format) {
     case kernels::PackedFormat::kF32: return "f32";
     case kernels::PackedFormat::kBF16: return "bf16";
     case kernels::PackedFormat::kInt8: return "int8";
+    case kernels::PackedFormat::kInt4: return "int4";
   }
   return "?";
 }

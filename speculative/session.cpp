@@ -132,7 +132,7 @@ void Session::propose(std::int32_t budget, const GenerateOptions& options, Choos
 }
 
 // One target pass over the last token and the draft behind it: row 0 and row i + 1 for node i.
-void Session::forward_draft(GenerationStats& stats) {
+void Session::forward_draft(const GenerateOptions& options, GenerationStats& stats) {
   batch_.clear();
   batch_.caches.assign(1, &cache_);
   static_cast<void>(batch_.add(0, history_.back(), models::KVCache::kRoot));
@@ -140,7 +140,11 @@ void Session::forward_draft(GenerationStats& stats) {
     static_cast<void>(batch_.add(0, draft_.tokens[node], draft_.parent[node] + 1));
   }
   outputs_.want.assign(batch_.rows.size(), verifier_->want());
+  const Stopwatch watch;
   target_.forward(batch_, outputs_);
+  if (options.pass_cost != nullptr) {
+    options.pass_cost->observe(static_cast<std::int64_t>(batch_.rows.size()), watch.seconds() * 1e3);
+  }
   ++stats.target_passes;
   stats.proposed += draft_.size();
   stats.drafted_depth += draft_.depth();
@@ -157,7 +161,7 @@ void Session::round(Delivery& delivery, const GenerateOptions& options, Chooser&
   // A pass yields one token more than it accepts, so this keeps both the token limit and the context exactly.
   propose(std::min(options.gamma, delivery.room() - 1), options, chooser);
   stats.draft_s += watch.restart();
-  forward_draft(stats);
+  forward_draft(options, stats);
   verify(/*first_row=*/0, options.sampling, chooser);
   stats.verify_s += watch.restart();
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/causal_lm.h"
+#include "models/cost_curve.h"
 #include "models/tokenizer/tokenizer.h"
 #include "speculative/distribution.h"
 #include "speculative/drafter.h"
@@ -52,6 +53,8 @@ struct GenerateOptions {
   // Who decides by chance; null: numbers made from sampling.seed. The exactness proof gives an enumerator. Outlives the
   // call.
   Chooser* chooser = nullptr;
+  // Learns the time of every pass over a draft; null: none does. Outlives the call.
+  models::CostCurve* pass_cost = nullptr;
   // Looked at before every pass, prefill too; for signals and other threads.
   const std::atomic<bool>* stop_requested = nullptr;
 };
@@ -99,7 +102,7 @@ class Session {
   [[nodiscard]] bool prefill(std::span<const std::int32_t> prompt, const GenerateOptions& options,
                              GenerationStats& stats);
   void propose(std::int32_t budget, const GenerateOptions& options, Chooser& chooser);
-  void forward_draft(GenerationStats& stats);
+  void forward_draft(const GenerateOptions& options, GenerationStats& stats);
   void verify(std::int32_t first_row, const SamplingOptions& sampling, Chooser& chooser);
   void round(Delivery& delivery, const GenerateOptions& options, Chooser& chooser, GenerationStats& stats);
 

@@ -45,7 +45,7 @@ Options parse_options(int argc, const char* const* argv) {
       ->type_name("FILE.npy");
   app.add_flag("--time", options.time, "Time loading, passes over 1 to 16 rows and a prefill of 256 rows");
   app.add_option("--dtype", dtype,
-                 "How matrices are held: auto (bf16 where stored so), f32, bf16, int8 (8.5 bits, rounded on loading)")
+                 "How matrices are held: auto (bf16 where stored so), f32, bf16, int8 or int4 (8.5 or 4.5 bits)")
       ->type_name("TYPE")
       ->capture_default_str();
   app.add_option("--threads", threads, "Threads; default: the cores this process may use")->type_name("N");

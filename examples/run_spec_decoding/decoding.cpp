@@ -65,7 +65,7 @@ std::unique_ptr<spec::Drafter> make_drafter(ModelPair& models, const std::string
   return std::make_unique<NamedDrafter>(std::move(drafter), options.draft->string());
 }
 
-spec::GenerateOptions generate_options(const models::LoadedModel& target, const Options& options,
+spec::GenerateOptions generate_options(models::LoadedModel& target, const Options& options,
                                        const spec::SamplingOptions& sampling) {
   spec::GenerateOptions result;
   result.max_new_tokens = options.max_new_tokens;
@@ -73,6 +73,7 @@ spec::GenerateOptions generate_options(const models::LoadedModel& target, const 
   if (!options.ignore_eos) result.end_tokens = end_tokens(target);
   result.stop_strings = options.stop_strings;
   result.sampling = sampling;
+  result.pass_cost = &target.pass_cost;
   result.stop_requested = &interrupted();
   return result;
 }

@@ -54,7 +54,7 @@ class Runs {
 [[nodiscard]] std::unique_ptr<spec::Drafter> make_drafter(ModelPair& models, const std::string& name,
                                                           const Options& options);
 // What does not depend on the runs: limits, ends, sampling, Ctrl-C.
-[[nodiscard]] spec::GenerateOptions generate_options(const models::LoadedModel& target, const Options& options,
+[[nodiscard]] spec::GenerateOptions generate_options(models::LoadedModel& target, const Options& options,
                                                      const spec::SamplingOptions& sampling);
 
 class Decoding {

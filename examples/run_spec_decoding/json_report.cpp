@@ -16,6 +16,15 @@ Json or_null(const std::optional<T>& value) {
   return value.has_value() ? Json(*value) : Json(nullptr);
 }
 
+Json points_json(const models::CostCurve* curve) {
+  if (curve == nullptr || curve->empty()) return nullptr;
+  Json points = Json::array();
+  for (const models::CostCurve::Point& point : curve->points()) {
+    points.push_back({{"rows", point.rows}, {"ms", curve->ms(point.rows)}});
+  }
+  return points;
+}
+
 void add_stats(Json& json, const spec::GenerationStats& stats) {
   json["prompt_tokens"] = stats.prompt_tokens;
   json["tokens"] = stats.tokens;
@@ -73,6 +82,7 @@ void add_info(Json& json, const RunInfo& info, const Settings& settings) {
   json["threads"] = info.threads;
   json["isa"] = info.isa;
   json["build"] = build_id();
+  json["cost_curve"] = {{"target", points_json(info.target_cost)}, {"draft", points_json(info.draft_cost)}};
 }
 
 Json record_json(const Record& record, const RunInfo& info) {

@@ -147,7 +147,7 @@ void add_sampling_options(CLI::App& app, Options& options, Raw& raw) {
 
 void add_run_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--dtype", raw.dtype,
-                 "How matrices are held: auto (bf16 where stored so), f32, bf16, int8 (8.5 bits, rounded on loading)")
+                 "How matrices are held: auto (bf16 where stored so), f32, bf16, int8 or int4 (8.5 or 4.5 bits)")
       ->type_name("TYPE")
       ->capture_default_str();
   add_number(app, "--threads", options.threads, 1, 1024, "Threads; default: the cores this process may use");

@@ -9,6 +9,7 @@
 
 #include "examples/common/program.h"
 #include "examples/run_spec_decoding/options.h"
+#include "models/cost_curve.h"
 #include "speculative/session.h"
 
 namespace minitorch::run_spec_decoding {
@@ -31,6 +32,9 @@ struct RunInfo {
   Settings settings;
   int threads = 0;
   std::string isa;
+  // What passes cost, refined by those of the run; null or empty where it was not measured.
+  const models::CostCurve* target_cost = nullptr;
+  const models::CostCurve* draft_cost = nullptr;
 };
 
 // Times are medians over the measured runs. Without a drafter `speculative` and `baseline` are the same plain runs.

@@ -19,6 +19,7 @@
 #include "kernels/kernel_table.h"
 #include "minitorch/base/thread_pool.h"
 #include "minitorch/io/file.h"
+#include "models/cost_cache.h"
 
 namespace minitorch::run_spec_decoding {
 namespace {
@@ -48,13 +49,24 @@ struct Setup {
       : threads(options.threads > 0 ? options.threads : default_thread_count()),
         runtime{.table = &kernels::best_cpu_table(), .threads = &threads},
         models(load_models(options, runtime)),
-        sampling(sampling_of(options, models.target.config.generation)) {}
+        sampling(sampling_of(options, models.target.config.generation)) {
+    if (options.json.has_value()) measure_costs(options);
+  }
+
+  // Only the record names what passes cost, so far.
+  void measure_costs(const Options& options) {
+    models.target.pass_cost = models::cost_curve_of(*models.target.model, options.target, runtime);
+    if (!models.draft.has_value()) return;
+    models.draft->pass_cost = models::cost_curve_of(*models.draft->model, *options.draft, runtime);
+  }
 
   [[nodiscard]] RunInfo info(const Options& options, Settings settings) const {
     return {.options = options,
             .settings = std::move(settings),
             .threads = threads.size(),
-            .isa = std::string(runtime.table->name)};
+            .isa = std::string(runtime.table->name),
+            .target_cost = &models.target.pass_cost,
+            .draft_cost = models.draft.has_value() ? &models.draft->pass_cost : nullptr};
   }
 };
 

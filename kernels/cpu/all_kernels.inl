@@ -17,7 +17,7 @@
 #include "kernels/cpu/exp_sum.inl"
 #include "kernels/cpu/functions.inl"
 #include "kernels/cpu/lanes.inl"
-#include "kernels/cpu/linear_int8.inl"
+#include "kernels/cpu/linear_quantised.inl"
 #include "kernels/cpu/lines.inl"
 
 // One file per kernel.

@@ -10,8 +10,12 @@ namespace {
 
 constexpr std::int64_t kParallelElements = 16 * 1024;
 
+const Float16* scales_of(PackedFormat format, std::int64_t cols, const std::byte* panel, std::int64_t lane) {
+  return reinterpret_cast<const Float16*>(panel + scales_offset(format, cols)) + lane;
+}
+
 void gather_int8_row(std::int64_t cols, const std::byte* panel, std::int64_t lane, float* out) {
-  const auto* scales = reinterpret_cast<const Float16*>(panel + int8_scales_offset(cols)) + lane;
+  const Float16* scales = scales_of(PackedFormat::kInt8, cols, panel, lane);
   const std::byte* quads = panel + 4 * lane;
   for (std::int64_t begin = 0; begin < cols; begin += kGroupCols) {
     const float scale = to_float(scales[begin / kGroupCols * kPanelWidth]);
@@ -20,6 +24,16 @@ void gather_int8_row(std::int64_t cols, const std::byte* panel, std::int64_t lan
       const int quant = std::to_integer<int>(quads[c / 4 * 4 * kPanelWidth + c % 4]) - kInt8Offset;
       out[c] = static_cast<float>(quant) * scale;
     }
+  }
+}
+
+void gather_int4_row(std::int64_t cols, const std::byte* panel, std::int64_t lane, float* out) {
+  const Float16* scales = scales_of(PackedFormat::kInt4, cols, panel, lane);
+  const std::byte* octets = panel + 4 * lane;
+  for (std::int64_t c = 0; c < cols; ++c) {
+    const auto both = std::to_integer<int>(octets[c / 8 * 4 * kPanelWidth + c % 4]);
+    const int quant = (c % 8 < 4 ? both & 15 : both >> 4) - kInt4Offset;
+    out[c] = static_cast<float>(quant) * to_float(scales[c / kGroupCols * kPanelWidth]);
   }
 }
 
@@ -38,6 +52,7 @@ void gather_row(const PackedView& table, std::int64_t row, float* out) {
       return;
     }
     case PackedFormat::kInt8: return gather_int8_row(table.cols, panel, lane, out);
+    case PackedFormat::kInt4: return gather_int4_row(table.cols, panel, lane, out);
   }
 }
 

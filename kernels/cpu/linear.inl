@@ -117,7 +117,7 @@ void linear_panels(const LinearArgs& args, std::int64_t begin, std::int64_t end)
 }
 
 void linear(const Context& context, const LinearArgs& args) {
-  if (args.weight.format == PackedFormat::kInt8) return linear_int8(context, args);
+  if (is_quantised(args.weight.format)) return linear_quantised(context, args);
   if (args.rows <= 0) return;
   const std::int64_t panels = (args.weight.rows + 15) / 16;
   const bool parallel = args.rows * args.weight.cols * args.weight.rows >= kParallelLinear;
@@ -125,7 +125,8 @@ void linear(const Context& context, const LinearArgs& args) {
     switch (args.weight.format) {
       case PackedFormat::kF32: return linear_panels<F32Panels>(args, begin, end);
       case PackedFormat::kBF16: return linear_panels<BF16Panels>(args, begin, end);
-      case PackedFormat::kInt8: return;  // above
+      case PackedFormat::kInt8:
+      case PackedFormat::kInt4: return;  // above
     }
   });
 }

@@ -1,4 +1,4 @@
-// Sizes of linear with int8 weights, and its scratch memory.
+// Sizes of linear with int8 or int4 weights, and its scratch memory.
 #include "kernels/cpu/linear_scratch.h"
 
 #include <algorithm>
@@ -7,16 +7,16 @@
 
 namespace minitorch::kernels {
 
-Int8Shape int8_shape(std::int64_t cols) {
+QuantShape quant_shape(PackedFormat format, std::int64_t cols) {
   return {.groups = (cols + kGroupCols - 1) / kGroupCols,
-          .panel_stride = panel_bytes(PackedFormat::kInt8, cols),
-          .scales_offset = int8_scales_offset(cols)};
+          .panel_stride = panel_bytes(format, cols),
+          .scales_offset = kernels::scales_offset(format, cols)};
 }
 
 std::size_t linear_scratch_bytes(const LinearArgs& args, int /*num_threads*/) {
-  if (args.weight.format != PackedFormat::kInt8) return 0;
-  return static_cast<std::size_t>(std::min(args.rows, kInt8Rows) * int8_shape(args.weight.cols).groups *
-                                  kInt8GroupBytes);
+  if (!is_quantised(args.weight.format)) return 0;
+  return static_cast<std::size_t>(std::min(args.rows, kQuantRows) *
+                                  quant_shape(args.weight.format, args.weight.cols).groups * kQuantGroupBytes);
 }
 
 std::byte* linear_scratch(const Context& context, const LinearArgs& args) {

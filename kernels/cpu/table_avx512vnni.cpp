@@ -1,4 +1,4 @@
-// The AVX-512 table for processors with VNNI: that of table_avx512.cpp with another linear for int8 weights.
+// The AVX-512 table for processors with VNNI: that of table_avx512.cpp with another linear for int8 and int4 weights.
 #if defined(__x86_64__)
 #include "kernels/cpu/linear_scratch.h"
 #include "kernels/cpu/parallel.h"
@@ -16,10 +16,10 @@ using namespace avx512;  // the vectors, compiled here with VNNI
 #include "kernels/cpu/linear_tile.inl"
 
 // The kernel.
-#include "kernels/cpu/linear_int8.inl"
+#include "kernels/cpu/linear_quantised.inl"
 
 void linear(const Context& context, const LinearArgs& args) {
-  if (args.weight.format == PackedFormat::kInt8) return linear_int8(context, args);
+  if (is_quantised(args.weight.format)) return linear_quantised(context, args);
   avx512::table().linear(context, args);
 }
 

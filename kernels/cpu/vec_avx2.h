@@ -197,8 +197,7 @@ constexpr int kQuadWords = 2;
 struct Quads {
   U32x16 even, odd;
 };
-MT_INLINE Quads load_quads(const void* p) {
-  const U32x16 bytes = load_u32(p);
+MT_INLINE Quads quads_of(U32x16 bytes) {
   const __m256i mask = _mm256_set1_epi16(0xFF);
   return {{_mm256_and_si256(bytes.low, mask), _mm256_and_si256(bytes.high, mask)},
           {_mm256_srli_epi16(bytes.low, 8), _mm256_srli_epi16(bytes.high, 8)}};

@@ -166,7 +166,7 @@ struct Quads {
 struct QuadInput {
   __m512i bytes;
 };
-MT_INLINE Quads load_quads(const void* p) { return {_mm512_loadu_si512(p)}; }
+MT_INLINE Quads quads_of(U32x16 bytes) { return {bytes.v}; }
 MT_INLINE QuadInput broadcast_quad(const std::uint32_t* x) { return {_mm512_set1_epi32(static_cast<int>(*x))}; }
 MT_INLINE U32x16 dot_quads(U32x16 sum, const Quads& w, const QuadInput& x) {
   return {_mm512_dpbusd_epi32(sum.v, w.bytes, x.bytes)};
@@ -185,9 +185,8 @@ struct Quads {
 struct QuadInput {
   __m512i even, odd;
 };
-MT_INLINE Quads load_quads(const void* p) {
-  const __m512i bytes = _mm512_loadu_si512(p);
-  return {_mm512_and_si512(bytes, _mm512_set1_epi16(0xFF)), _mm512_srli_epi16(bytes, 8)};
+MT_INLINE Quads quads_of(U32x16 bytes) {
+  return {_mm512_and_si512(bytes.v, _mm512_set1_epi16(0xFF)), _mm512_srli_epi16(bytes.v, 8)};
 }
 MT_INLINE QuadInput broadcast_quad(const std::uint32_t* x) {
   return {_mm512_set1_epi32(static_cast<int>(x[0])), _mm512_set1_epi32(static_cast<int>(x[1]))};

@@ -195,8 +195,7 @@ constexpr int kQuadWords = 2;
 struct Quads {
   U32x16 even, odd;
 };
-MT_INLINE Quads load_quads(const void* p) {
-  const U32x16 bytes = load_u32(p);
+MT_INLINE Quads quads_of(U32x16 bytes) {
   const U32x16 mask = broadcast_u32(0x00FF00FFu);
   return {bit_and(bytes, mask), for_parts<U32x16>([&](int i) { return (bytes.q[i] >> 8) & mask.q[i]; })};
 }

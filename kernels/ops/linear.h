@@ -15,7 +15,7 @@ namespace minitorch::kernels {
 // Tolerance against `reference` (double accumulation): |error| <= 2^-24 * (K + 2) * (sum_k |x_k w_k| + |bias| +
 // |residual|).
 //
-// int8 weights: x is quantised too, every row and group of 32 k by itself (the same groups as the weights).
+// int8 and int4 weights: x is quantised to int8 too, every row and group of 32 k by itself (the same groups as the weights).
 //   sx = max|x| / 127, qx = x * (127 / max|x|) rounded to nearest, ties to even, all in f32; both are 0 where max|x| is
 //   below kInt8Smallest.
 //   dot = sum_k qx * q is exact; acc = fma(f32(dot), f32(sx * scale), acc) for the groups in ascending order.

@@ -32,15 +32,20 @@ inline void set_float_at(std::byte* base, DType dtype, std::int64_t index, float
   }
 }
 
-// q and scale of W[n, k] of an int8 matrix; the scale is that of a whole group.
-inline std::int32_t int8_quant_at(const PackedView& weight, std::int64_t n, std::int64_t k) {
+// q and scale of W[n, k] of an int8 or int4 matrix; the scale is that of a whole group.
+inline std::int32_t quant_at(const PackedView& weight, std::int64_t n, std::int64_t k) {
   const std::byte* panel = weight.panels + n / kPanelWidth * panel_bytes(weight.format, weight.cols);
-  return std::to_integer<std::int32_t>(panel[(k / 4 * kPanelWidth + n % kPanelWidth) * 4 + k % 4]) - kInt8Offset;
+  const std::int64_t lane = n % kPanelWidth;
+  if (weight.format == PackedFormat::kInt8) {
+    return std::to_integer<std::int32_t>(panel[(k / 4 * kPanelWidth + lane) * 4 + k % 4]) - kInt8Offset;
+  }
+  const auto both = std::to_integer<std::int32_t>(panel[(k / 8 * kPanelWidth + lane) * 4 + k % 4]);
+  return (k % 8 < 4 ? both & 15 : both >> 4) - kInt4Offset;
 }
-inline float int8_scale_at(const PackedView& weight, std::int64_t n, std::int64_t group) {
+inline float scale_at(const PackedView& weight, std::int64_t n, std::int64_t group) {
   const std::byte* panel = weight.panels + n / kPanelWidth * panel_bytes(weight.format, weight.cols);
   Float16 scale;
-  std::memcpy(&scale, panel + int8_scales_offset(weight.cols) + (group * kPanelWidth + n % kPanelWidth) * 2,
+  std::memcpy(&scale, panel + scales_offset(weight.format, weight.cols) + (group * kPanelWidth + n % kPanelWidth) * 2,
               sizeof(scale));
   return to_float(scale);
 }
@@ -53,7 +58,7 @@ inline float weight_at(const PackedView& weight, std::int64_t n, std::int64_t k)
     case PackedFormat::kF32: return float_at(panel, DType::kF32, k * kPanelWidth + lane);
     case PackedFormat::kBF16: return float_at(panel, DType::kBF16, (k / 2 * kPanelWidth + lane) * 2 + k % 2);
     case PackedFormat::kInt8:
-      return static_cast<float>(int8_quant_at(weight, n, k)) * int8_scale_at(weight, n, k / kGroupCols);
+    case PackedFormat::kInt4: return static_cast<float>(quant_at(weight, n, k)) * scale_at(weight, n, k / kGroupCols);
   }
   return 0.0f;
 }

@@ -33,7 +33,7 @@ struct QuantisedGroup {
 };
 
 // Several outputs at a time, so that a group is quantised once for all of them.
-void linear_int8(const LinearArgs& args) {
+void linear_quantised(const LinearArgs& args) {
   constexpr std::int64_t kOutputs = 256;
   const PackedView& weight = args.weight;
   for (std::int64_t m = 0; m < args.rows; ++m) {
@@ -46,9 +46,9 @@ void linear_int8(const LinearArgs& args) {
         for (std::int64_t n = 0; n < count; ++n) {
           std::int32_t dot = 0;
           for (std::int64_t k = begin; k < end; ++k) {
-            dot += group.quants[k - begin] * int8_quant_at(weight, first + n, k);
+            dot += group.quants[k - begin] * quant_at(weight, first + n, k);
           }
-          const float scale = group.scale * int8_scale_at(weight, first + n, begin / kGroupCols);
+          const float scale = group.scale * scale_at(weight, first + n, begin / kGroupCols);
           sums[n] += static_cast<double>(dot) * static_cast<double>(scale);
         }
       }
@@ -60,7 +60,7 @@ void linear_int8(const LinearArgs& args) {
 }  // namespace
 
 void linear(const Context&, const LinearArgs& args) {
-  if (args.weight.format == PackedFormat::kInt8) return linear_int8(args);
+  if (is_quantised(args.weight.format)) return linear_quantised(args);
   for (std::int64_t m = 0; m < args.rows; ++m) {
     const float* x = args.x + m * args.x_stride;
     for (std::int64_t n = 0; n < args.weight.rows; ++n) {

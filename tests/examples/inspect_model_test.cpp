@@ -109,7 +109,7 @@ TEST_CASE("inspect_model refuses bad input with one line that names it") {
   };
   refused({}, kUsage, "DIR");
   refused({model, "--what"}, kUsage, "--what");
-  refused({model, "--dtype", "int3"}, kUsage, "--dtype: expected auto, f32, bf16 or int8, got 'int3'");
+  refused({model, "--dtype", "int3"}, kUsage, "--dtype: expected auto, f32, bf16, int8 or int4, got 'int3'");
   refused({model, "--threads", "0"}, kUsage, "--threads: expected a whole number from 1 to 1024, got '0'");
   refused({model, "--ids", "1,two"}, kUsage,
           "--ids: expected a whole number from -2147483648 to 2147483647, got 'two'");

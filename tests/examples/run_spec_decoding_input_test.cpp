@@ -80,7 +80,7 @@ TEST_CASE("a command line that makes no sense is a usage error that names the op
   refused(tiny_run({"--prompt", "a", "--drafter", "oracle"}), kUsage,
           "--drafter: expected one of " + names_of(minitorch::spec::drafters()) + ", got 'oracle'");
   refused(tiny_run({"--prompt", "a", "--dtype", "int3"}), kUsage,
-          "--dtype: expected auto, f32, bf16 or int8, got 'int3'");
+          "--dtype: expected auto, f32, bf16, int8 or int4, got 'int3'");
   refused(tiny_run({"--prompt", "a", "--stop", ""}), kUsage, "--stop");
   refused(tiny_run({"--prompt", "a", "--stop", "\xFF"}), kUsage, "--stop");
   refused(tiny_run({"--prompt", "a", "--system", "x"}), kUsage, "--system");

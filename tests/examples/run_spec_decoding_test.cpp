@@ -38,7 +38,7 @@ const std::set<std::string> kResultKeys{
     "prefill_s",     "decode_s", "tokens_per_s",  "draft_s",         "verify_s",
     "rows"};
 const std::set<std::string> kRecordKeys{"speculative",  "baseline", "speedup", "identical", "verifier", "lossless",
-                                        "reproducible", "seed",     "threads", "isa",       "build"};
+                                        "reproducible", "seed",     "threads", "isa",       "build",    "cost_curve"};
 
 }  // namespace
 
@@ -118,6 +118,12 @@ TEST_CASE("the JSON record has every promised field with consistent figures") {
   CHECK(record["threads"] == 1);
   CHECK_FALSE(record["isa"].get<std::string>().empty());
   CHECK_FALSE(record["build"].get<std::string>().empty());
+  const json& curve = record["cost_curve"]["target"];
+  CHECK(record["cost_curve"]["draft"].is_null());
+  CHECK(curve.size() == 7);
+  CHECK(curve[0]["rows"] == 1);
+  CHECK(curve[6]["rows"] == 64);
+  for (const json& point : curve) CHECK(point["ms"].get<double>() > 0.0);
 }
 
 TEST_CASE("one new token needs no pass: rates are null and the JSON is valid") {

@@ -15,6 +15,7 @@ using kernels::PackedFormat;
 std::vector<float> held(PackedFormat format, const std::vector<float>& values, std::int64_t row, std::int64_t cols) {
   std::vector<float> result(values.begin() + row * cols, values.begin() + (row + 1) * cols);
   if (format == PackedFormat::kInt8) return quantised_weights(result.data(), cols);
+  if (format == PackedFormat::kInt4) return int4_weights(result.data(), cols);
   if (format == PackedFormat::kBF16) {
     for (float& value : result) value = to_float(to_bfloat16(value));
   }
@@ -22,7 +23,8 @@ std::vector<float> held(PackedFormat format, const std::vector<float>& values, s
 }
 
 TEST_CASE("gather_rows returns the rows that were packed, widened exactly") {
-  for (const PackedFormat format : {PackedFormat::kF32, PackedFormat::kBF16, PackedFormat::kInt8}) {
+  for (const PackedFormat format :
+       {PackedFormat::kF32, PackedFormat::kBF16, PackedFormat::kInt8, PackedFormat::kInt4}) {
     for (const std::int64_t cols : {1, 2, 3, 16, 17, 31, 32, 33, 64, 171, 1536}) {
       for (const std::int64_t count : {0, 1, 7, 40}) {
         CAPTURE(cols);

@@ -1,10 +1,9 @@
-// linear with int8 weights: the same bits on every table, extreme values, and the error of the quantisation.
-// Conformance and row independence: linear_test.cpp.
+// linear with int8 weights: the same bits on every table, and extreme values. Conformance and row independence:
+// linear_test.cpp; the error of the quantisation: quantise_test.cpp.
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "minitorch/base/error.h"
 #include "tests/kernels/linear_support.h"
@@ -19,34 +18,6 @@ using kernels::PackedFormat;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
-
-std::vector<float> product(const KernelTable& table, const std::vector<float>& x, std::int64_t rows,
-                           const TestMatrix& weight, int threads = 1) {
-  std::vector<float> y(static_cast<std::size_t>(rows * weight.view.rows));
-  run_linear(table,
-             {.x = x.data(),
-              .x_stride = weight.view.cols,
-              .rows = rows,
-              .weight = weight.view,
-              .y = y.data(),
-              .y_stride = weight.view.rows},
-             threads);
-  return y;
-}
-
-// Whether every CPU table, on 1 and 3 threads, gives the bits of the first one.
-bool tables_agree(const std::vector<float>& x, std::int64_t rows, const TestMatrix& weight) {
-  const auto tables = kernels::cpu_tables();
-  const std::vector<float> expected = product(*tables[0], x, rows, weight);
-  bool agree = true;
-  for (const KernelTable* table : tables) {
-    for (const int threads : {1, 3}) {
-      const std::vector<float> y = product(*table, x, rows, weight, threads);
-      agree = agree && same_bits(y.data(), expected.data(), static_cast<std::int64_t>(y.size()));
-    }
-  }
-  return agree;
-}
 
 TEST_CASE("int8 linear gives the same bits on every table, the one without multiply-add too") {
   PhiloxStream random(1);
@@ -227,59 +198,6 @@ TEST_CASE("int8 linear refuses scratch memory that is too small") {
   kernels::LinearArgs many = args;
   many.rows = 1 << 20;
   CHECK(kernels::linear_scratch_bytes(many, 1) < std::size_t{1} << 20);
-}
-
-double gaussian(PhiloxStream& random) {
-  const double radius = std::sqrt(-2.0 * std::log(1.0 - static_cast<double>(random.uniform())));
-  return radius * std::cos(2.0 * std::numbers::pi * static_cast<double>(random.uniform()));
-}
-
-// Q8_0 of llama.cpp: groups of 32, quants by the scale in f32, which is then stored as f16.
-std::vector<float> q8_0(const std::vector<float>& w) {
-  std::vector<float> result;
-  for (std::size_t begin = 0; begin < w.size(); begin += 32) {
-    const float scale = largest_magnitude(&w[begin], 32) / 127.0f;
-    for (std::size_t k = begin; k < begin + 32; ++k) {
-      result.push_back(std::round(w[k] * (1.0f / scale)) * to_float(to_float16(scale)));
-    }
-  }
-  return result;
-}
-
-double relative_rms(const std::vector<float>& values, const std::vector<float>& exact) {
-  double error = 0.0;
-  double size = 0.0;
-  for (std::size_t i = 0; i < exact.size(); ++i) {
-    error += std::pow(static_cast<double>(values[i]) - static_cast<double>(exact[i]), 2);
-    size += std::pow(static_cast<double>(exact[i]), 2);
-  }
-  return std::sqrt(error / size);
-}
-
-TEST_CASE("int8 holds Gaussian weights at least as well as Q8_0 does, in at most 8.925 bits") {
-  PhiloxStream random(10);
-  constexpr std::int64_t kRows = 64;
-  constexpr std::int64_t kCols = 1536;
-  std::vector<float> w(kRows * kCols);
-  for (float& value : w) value = static_cast<float>(0.02 * gaussian(random));
-  const TestMatrix weight(PackedFormat::kInt8, kRows, kCols, w);
-  std::vector<float> held(w.size());
-  std::vector<std::int32_t> ids;
-  for (std::int32_t n = 0; n < kRows; ++n) ids.push_back(n);
-  kernels::reference_table().gather_rows(
-      {.pool = pool_of(1)},
-      {.table = weight.view, .ids = ids.data(), .rows = kRows, .out = held.data(), .out_stride = kCols});
-  const double error = relative_rms(held, w);
-  const double error_q8_0 = relative_rms(q8_0(w), w);
-  CAPTURE(error);
-  CAPTURE(error_q8_0);
-  CHECK(error <= error_q8_0);
-  CHECK(error_q8_0 < 0.0060);
-  CHECK(error > 0.0050);
-  for (const std::int64_t cols : {1536, 896, 8960, 4864}) {
-    const double bits = 8.0 * static_cast<double>(kernels::packed_bytes(PackedFormat::kInt8, kRows, cols));
-    CHECK(bits / static_cast<double>(kRows * cols) <= 8.925);
-  }
 }
 
 }  // namespace

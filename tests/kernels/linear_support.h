@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/kernel_table.h"
+#include "kernels/quantise.h"
 #include "minitorch/base/float16.h"
 #include "tests/kernels/support.h"
 
@@ -41,6 +42,19 @@ inline std::vector<double> quantised_x(const float* x, std::int64_t count) {
   return result;
 }
 
+// A row of weights as int4 holds it: what the quantiser chose, in row order.
+inline std::vector<float> int4_weights(const float* w, std::int64_t count) {
+  std::vector<float> result;
+  for (std::int64_t begin = 0; begin < count; begin += kernels::kGroupCols) {
+    const std::int64_t size = std::min<std::int64_t>(kernels::kGroupCols, count - begin);
+    float group[kernels::kGroupCols] = {};
+    std::copy_n(w + begin, size, group);
+    const kernels::WeightGroup chosen = kernels::quantise_int4(group, largest_magnitude(group, kernels::kGroupCols));
+    for (std::int64_t i = 0; i < size; ++i) result.push_back(chosen.quants[i] * to_float(chosen.scale));
+  }
+  return result;
+}
+
 // A row of weights as int8 holds it, widened again. Scales in the normal range of f16 only.
 inline std::vector<float> quantised_weights(const float* w, std::int64_t count) {
   std::vector<float> result;
@@ -52,6 +66,34 @@ inline std::vector<float> quantised_weights(const float* w, std::int64_t count) 
     }
   }
   return result;
+}
+
+inline std::vector<float> product(const kernels::KernelTable& table, const std::vector<float>& x, std::int64_t rows,
+                                  const TestMatrix& weight, int threads = 1) {
+  std::vector<float> y(static_cast<std::size_t>(rows * weight.view.rows));
+  run_linear(table,
+             {.x = x.data(),
+              .x_stride = weight.view.cols,
+              .rows = rows,
+              .weight = weight.view,
+              .y = y.data(),
+              .y_stride = weight.view.rows},
+             threads);
+  return y;
+}
+
+// Whether every CPU table, on 1 and 3 threads, gives the bits of the first one.
+inline bool tables_agree(const std::vector<float>& x, std::int64_t rows, const TestMatrix& weight) {
+  const auto tables = kernels::cpu_tables();
+  const std::vector<float> expected = product(*tables[0], x, rows, weight);
+  bool agree = true;
+  for (const kernels::KernelTable* table : tables) {
+    for (const int threads : {1, 3}) {
+      const std::vector<float> y = product(*table, x, rows, weight, threads);
+      agree = agree && same_bits(y.data(), expected.data(), static_cast<std::int64_t>(y.size()));
+    }
+  }
+  return agree;
 }
 
 }  // namespace minitorch::test

@@ -16,7 +16,7 @@ using kernels::KernelTable;
 using kernels::LinearArgs;
 using kernels::PackedFormat;
 
-constexpr PackedFormat kFormats[] = {PackedFormat::kF32, PackedFormat::kBF16, PackedFormat::kInt8};
+constexpr PackedFormat kFormats[] = {PackedFormat::kF32, PackedFormat::kBF16, PackedFormat::kInt8, PackedFormat::kInt4};
 
 struct LinearCase {
   std::int64_t rows, outputs, inputs;
@@ -69,11 +69,11 @@ std::vector<float> weight_row(const LinearData& data, std::int64_t n) {
   return row;
 }
 
-// The sum of magnitudes in the contract's tolerance, without bias and residual: of products, for int8 of groups.
+// The sum of magnitudes in the contract's tolerance, without bias and residual: of products, for quants of groups.
 double product_magnitude(const LinearData& data, const float* x, const std::vector<float>& w) {
   const std::int64_t cols = data.weight.view.cols;
   double magnitude = 0.0;
-  if (data.weight.view.format != PackedFormat::kInt8) {
+  if (!kernels::is_quantised(data.weight.view.format)) {
     for (std::int64_t k = 0; k < cols; ++k) magnitude += std::abs(static_cast<double>(x[k]) * w[k]);
     return magnitude;
   }
@@ -90,8 +90,8 @@ double product_magnitude(const LinearData& data, const float* x, const std::vect
 std::int64_t count_wrong(const LinearCase& c, const LinearData& data, const GuardedRows<float>& expected,
                          const GuardedRows<float>& y) {
   std::int64_t wrong = 0;
-  const bool int8 = data.weight.view.format == PackedFormat::kInt8;
-  const std::int64_t roundings = int8 ? (c.inputs + kernels::kGroupCols - 1) / kernels::kGroupCols + 3 : c.inputs + 2;
+  const bool quants = kernels::is_quantised(data.weight.view.format);
+  const std::int64_t roundings = quants ? (c.inputs + kernels::kGroupCols - 1) / kernels::kGroupCols + 3 : c.inputs + 2;
   for (std::int64_t n = 0; n < c.outputs; ++n) {
     const std::vector<float> w = weight_row(data, n);
     for (std::int64_t m = 0; m < c.rows; ++m) {

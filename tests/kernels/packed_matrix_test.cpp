@@ -74,6 +74,37 @@ TEST_CASE("pack_rows puts quads of k side by side in int8 panels, the scales beh
   CHECK(wrong == 0);
 }
 
+TEST_CASE("pack_rows puts octets of k into nibbles in int4 panels, the scales behind them, and pads with zeros") {
+  constexpr std::int64_t kRows = 18;
+  constexpr std::int64_t kCols = 43;  // 6 octets, 2 groups
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < kRows * kCols; ++i) {
+    // Every group holds -8 times a power of two, so the scale is that power and the values are exact.
+    const std::int64_t n = i / kCols;
+    const std::int64_t k = i % kCols;
+    const std::int64_t quant = k % 32 == 5 ? -8 : (n * 31 + k * 7) % 16 - 8;
+    values.push_back(std::ldexp(static_cast<float>(quant), static_cast<int>(n % 3 + k / 32)));
+  }
+  const TestMatrix matrix(PackedFormat::kInt4, kRows, kCols, values);
+  CHECK(kernels::panel_bytes(PackedFormat::kInt4, kCols) == 448);  // 6 * 64 + 2 * 32
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(matrix.view.panels);
+  std::int64_t wrong = 0;
+  for (std::int64_t n = 0; n < 32; ++n) {
+    const std::uint8_t* panel = bytes + n / 16 * 448;
+    for (std::int64_t k = 0; k < 48; ++k) {
+      const int both = panel[(k / 8 * 16 + n % 16) * 4 + k % 4];
+      const int quant = (k % 8 < 4 ? both & 15 : both >> 4) - 8;
+      const float scale =
+          to_float(reinterpret_cast<const Float16*>(panel + std::ptrdiff_t{6} * 64)[k / 32 * 16 + n % 16]);
+      const float expected = n < kRows && k < kCols ? values[n * kCols + k] : 0.0f;
+      wrong += static_cast<float>(quant) * scale == expected ? 0 : 1;
+      if (n >= kRows || k >= kCols) wrong += quant == 0 ? 0 : 1;
+      if (n >= kRows) wrong += scale == 0.0f ? 0 : 1;
+    }
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("pack_rows keeps int8 weights within half a step, also where the scale is a subnormal f16") {
   PhiloxStream random(3);
   for (const float size : {8.0e6f, 1.0f, 7e-3f, 1e-4f, 1e-5f, 7.7e-6f, 7.5e-6f, 1e-6f, 1e-8f, 1e-30f, 0.0f}) {
@@ -127,7 +158,8 @@ std::vector<std::byte> pack_in_pieces(PackedFormat format, std::int64_t rows, st
 
 TEST_CASE("pack_rows gives the same panels in pieces of any size") {
   PhiloxStream random(1);
-  for (const PackedFormat format : {PackedFormat::kF32, PackedFormat::kBF16, PackedFormat::kInt8}) {
+  for (const PackedFormat format :
+       {PackedFormat::kF32, PackedFormat::kBF16, PackedFormat::kInt8, PackedFormat::kInt4}) {
     for (const std::int64_t cols : {1, 31, 33, 63, 64, 65, 172}) {
       const std::vector<float> source = random_floats(53 * cols, random);
       const std::vector<std::byte> whole = pack_in_pieces(format, 53, cols, source, 53);

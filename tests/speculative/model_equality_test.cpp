@@ -149,9 +149,9 @@ TEST_CASE("stories260K: coupled sampling with n-gram drafts and its own drafts i
   CHECK(totals.accepted > 1000);
 }
 
-TEST_CASE("random weights, f32, bf16 and int8: 200 prompts, gamma 1 to 8, no difference from plain decoding") {
-  for (const models::WeightDType dtype :
-       {models::WeightDType::kF32, models::WeightDType::kBF16, models::WeightDType::kInt8}) {
+TEST_CASE("random weights, f32, bf16, int8 and int4: 200 prompts, gamma 1 to 8, no difference from plain decoding") {
+  for (const models::WeightDType dtype : {models::WeightDType::kF32, models::WeightDType::kBF16,
+                                          models::WeightDType::kInt8, models::WeightDType::kInt4}) {
     CAPTURE(static_cast<int>(dtype));
     const auto model = test::make_random_model({}, 11, default_runtime(), {.dtype = dtype, .cache_dtype = {}});
     const std::vector<Ids> prompts = random_prompts(model->vocab_size());

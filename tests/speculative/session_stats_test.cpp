@@ -91,6 +91,24 @@ TEST_CASE("the figures of random tree rounds add up") {
   }
 }
 
+TEST_CASE("a session teaches a cost curve the time of its passes, by their number of rows") {
+  std::vector<std::int32_t> stream;
+  for (std::int32_t id = 20; id < 60; ++id) stream.push_back(id);
+  ScriptedModel model = ScriptedModel::from_stream(64, 64, 2, stream);
+  constexpr double kHours = 1e7;  // no pass of the script takes that long
+  models::CostCurve curve({{1, kHours}, {2, kHours}, {4, kHours}});
+  ReplayDrafter drafter({test::chain({21}), test::chain({23}), test::chain({25})});  // then nothing is drafted
+  GenerateOptions options = test::options_of(12, 4);
+  options.pass_cost = &curve;
+  Session session(model, nullptr, &drafter, test::greedy());
+  const GenerateResult result = session.generate(Ids{5, 6}, options);
+  CHECK(result.stats.target_passes > 6);
+  CHECK(curve.ms(1) < kHours / 2);
+  CHECK(curve.ms(2) < kHours / 2);
+  CHECK(curve.ms(4) < kHours / 2);  // by the ratio
+  CHECK(curve.points()[0].ms == kHours);
+}
+
 TEST_CASE("the time a callback takes is not decode time") {
   ScriptedModel model = ScriptedModel::markov2(16, 64, 1);
   Session session(model, nullptr, nullptr, test::greedy());
