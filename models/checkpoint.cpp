@@ -9,6 +9,7 @@
 #include "minitorch/io/json.h"
 #include "models/json_fields.h"
 #include "models/model_folder.h"
+#include "models/packed_file.h"  // kPackedFileName
 
 namespace minitorch::models {
 namespace fs = std::filesystem;
@@ -16,6 +17,13 @@ namespace fs = std::filesystem;
 Checkpoint::Checkpoint(const fs::path& directory) {
   constexpr const char* kSingle = "model.safetensors";
   constexpr const char* kIndex = "model.safetensors.index.json";
+  const fs::path packed = directory / kPackedFileName;
+  is_packed_ = !io::is_absent(packed);
+  if (is_packed_) {
+    path_ = packed;
+    add_file(packed);
+    return;
+  }
   check_model_folder(directory, {kSingle, kIndex});
   const fs::path single = directory / kSingle;
   if (!io::is_absent(single)) {

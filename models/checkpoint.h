@@ -1,4 +1,4 @@
-// Checkpoint: all tensors of a model folder, in one safetensors file or in shards named by an index.
+// Checkpoint: all tensors of a model folder, in one safetensors file or in shards named by an index; or packed.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,15 @@ namespace minitorch::models {
 
 class Checkpoint {
  public:
-  // Opens model.safetensors, or the shards of model.safetensors.index.json. Throws IoError that names the file and the
-  // tensor: no such file, a malformed one, a tensor in two shards, a tensor that is not in the shard the index names.
+  // Opens model.packed.safetensors, else model.safetensors, else the shards of model.safetensors.index.json. Throws
+  // IoError that names the file and the tensor: no such file, a malformed one, a tensor in two shards, a tensor that is
+  // not in the shard the index names.
   explicit Checkpoint(const std::filesystem::path& directory);
 
-  // The file users know it by: model.safetensors or the index.
+  // The file users know it by: model.packed.safetensors, model.safetensors or the index.
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  // Whether files() is one packed file (packed_file.h), whose tensors are whole weights as panels.
+  [[nodiscard]] bool is_packed() const { return is_packed_; }
   [[nodiscard]] std::span<const io::SafetensorsFile> files() const { return files_; }
   // Every tensor's file, as an index into files().
   [[nodiscard]] const std::map<std::string, std::size_t>& tensors() const { return tensors_; }
@@ -34,6 +37,7 @@ class Checkpoint {
   void add_file(const std::filesystem::path& path);
 
   std::filesystem::path path_;
+  bool is_packed_ = false;
   std::vector<io::SafetensorsFile> files_;
   std::map<std::string, std::size_t> tensors_;
 };

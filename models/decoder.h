@@ -58,7 +58,7 @@ class Decoder final : public CausalLM {
   Runtime runtime_;
   BatchLimits limits_;
   std::vector<float> inverse_frequencies_;
-  RowRange layers_;  // that passes go through
+  RowRange layers_;    // that passes go through
   MemoryPool memory_;  // stands before all that holds memory of it
   BatchRows rows_;
   HeadRows head_rows_;

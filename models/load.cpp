@@ -2,6 +2,9 @@
 #include "models/load.h"
 
 #include <algorithm>
+#include <exception>
+#include <future>
+#include <utility>
 
 #include "minitorch/base/check.h"
 #include "minitorch/base/utf8.h"
@@ -51,11 +54,21 @@ std::int64_t weight_bytes(const CausalLM& model) {
   return decoder->weights().bytes;
 }
 
+// The tokenizer is read beside the weights, on a thread of its own where the system gives one. Of several errors the
+// first of config, tokenizer and weights is thrown, as if they were read in turn.
 LoadedModel load_model(const std::filesystem::path& directory, const Runtime& runtime, const LoadOptions& options) {
-  LoadedModel loaded{.config = read_model_config(directory),
-                     .tokenizer = Tokenizer::from_directory(directory),
-                     .model = load_causal_lm(directory, runtime, options),
-                     .pass_cost = {}};
+  ModelConfig config = read_model_config(directory);
+  auto tokenizer = std::async([&] { return Tokenizer::from_directory(directory); });
+  std::unique_ptr<CausalLM> model;
+  std::exception_ptr error;
+  try {
+    model = load_causal_lm(directory, runtime, options);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  LoadedModel loaded{
+      .config = std::move(config), .tokenizer = tokenizer.get(), .model = std::move(model), .pass_cost = {}};
+  if (error) std::rethrow_exception(error);
   loaded.model->restrict_ids(ids_of(loaded.tokenizer, loaded.model->vocab_size()));
   return loaded;
 }

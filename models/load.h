@@ -15,9 +15,9 @@
 
 namespace minitorch::models {
 
-// In which form matrices are held. kAuto: bf16 where stored as bf16, else f32 (f16 is widened). kInt8 and
-// kInt4 are made on loading: 8.5 and 4.5 bits per weight, in groups of 32 (kernels/packed_matrix.h), and rows of
-// activations are rounded to int8 with both.
+// In which form matrices are held. kAuto: as a packed file holds them; bf16 where stored as bf16, else f32 (f16 is
+// widened). kInt8 and kInt4 are made on loading: 8.5 and 4.5 bits per weight, in groups of 32
+// (kernels/packed_matrix.h), and rows of activations are rounded to int8 with both.
 enum class WeightDType : std::uint8_t { kAuto, kF32, kBF16, kInt8, kInt4 };
 
 // "auto", "f32", "bf16", "int8", "int4". Throws Error that lists them.

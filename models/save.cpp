@@ -96,6 +96,8 @@ void save_model(const std::filesystem::path& directory, const ModelConfig& confi
 
 std::map<std::string, Tensor> read_checkpoint_tensors(const std::filesystem::path& directory) {
   const Checkpoint checkpoint(directory);
+  MT_CHECK_AS(IoError, !checkpoint.is_packed(), "{}: expected weights that are not packed, got packed ones",
+              checkpoint.path().string());
   std::map<std::string, Tensor> tensors;
   for (const auto& [name, file] : checkpoint.tensors()) tensors[name] = checkpoint.files()[file].read(name);
   return tensors;

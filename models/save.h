@@ -15,7 +15,7 @@ namespace minitorch::models {
 void save_model(const std::filesystem::path& directory, const ModelConfig& config,
                 const std::map<std::string, Tensor>& tensors);
 
-// All tensors of a model folder's checkpoint by name, as stored.
+// All tensors of a model folder's checkpoint by name, as stored; packed ones are refused.
 [[nodiscard]] std::map<std::string, Tensor> read_checkpoint_tensors(const std::filesystem::path& directory);
 
 }  // namespace minitorch::models

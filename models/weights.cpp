@@ -1,28 +1,17 @@
-// Reading a checkpoint's matrices chunk by chunk into the panels of one arena, on all threads.
+// All weights of a decoder in one arena: as panels made from a checkpoint, or read from a packed file.
 #include "models/weights.h"
 
-#include <algorithm>
-#include <atomic>
+#include <map>
 #include <memory>
 
 #include "kernels/packed_matrix.h"
+#include "minitorch/base/check.h"
+#include "models/packed_file.h"
+#include "models/read_weights.h"
 #include "models/weight_plan.h"
 
 namespace minitorch::models {
 namespace {
-
-// A worker reads this much at a time: enough to keep reads long, little beside the weights.
-constexpr std::int64_t kChunkBytes = std::int64_t{2} << 20;
-
-// Rows of one tensor and their place in a packed matrix.
-struct Chunk {
-  const MatrixPlan* matrix = nullptr;
-  const WeightPart* part = nullptr;
-  std::int64_t source_row = 0;
-  std::int64_t target_row = 0;
-  std::int64_t rows = 0;
-  std::int64_t row_bytes = 0;  // as stored
-};
 
 // kAuto keeps bf16 where all matrices are stored so; packed matrices hold parts of several tensors, hence one format
 // for all.
@@ -71,60 +60,23 @@ void place_matrices(const WeightPlan& plan, kernels::PackedFormat format) {
   }
 }
 
-// Cuts a part into chunks that end at panel borders, so that two workers seldom write to one panel.
-void add_chunks(const Checkpoint& checkpoint, const MatrixPlan& matrix, const WeightPart& part,
-                std::int64_t first_target_row, std::vector<Chunk>& chunks) {
-  const std::int64_t row_bytes = matrix.cols * static_cast<std::int64_t>(size_of(checkpoint.entry(part.name).dtype));
-  const std::int64_t panels = std::max<std::int64_t>(1, kChunkBytes / (row_bytes * kernels::kPanelWidth));
-  const std::int64_t chunk_rows = panels * kernels::kPanelWidth;
-  for (std::int64_t row = 0; row < part.rows;) {
-    const std::int64_t target_row = first_target_row + row;
-    const std::int64_t to_border = chunk_rows - target_row % kernels::kPanelWidth;
-    const std::int64_t rows = std::min(part.rows - row, to_border);
-    chunks.push_back({&matrix, &part, row, target_row, rows, row_bytes});
-    row += rows;
+// A packed file is loaded as it is.
+kernels::PackedFormat check_packed(const WeightPlan& plan, const io::SafetensorsFile& file, WeightDType dtype) {
+  const kernels::PackedFormat format = read_packed_format(file);
+  for (const auto& [name, other] : packed_formats()) {
+    MT_CHECK(other == format || dtype != weight_dtype_of(name),
+             "dtype: expected auto or {}, in which {} is packed, got {}", name_of(format), file.path().string(), name);
   }
+  check_packed_weights(plan, file, format);
+  return format;
 }
 
-std::vector<Chunk> list_chunks(const Checkpoint& checkpoint, const WeightPlan& plan) {
-  std::vector<Chunk> chunks;
-  for (const MatrixPlan& matrix : plan.matrices) {
-    std::int64_t target_row = 0;
-    for (const WeightPart& part : matrix.parts) {
-      add_chunks(checkpoint, matrix, part, target_row, chunks);
-      target_row += part.rows;
-    }
-  }
-  return chunks;
-}
-
-void read_chunk(const Checkpoint& checkpoint, const Chunk& chunk, std::vector<std::byte>& buffer) {
-  buffer.resize(static_cast<std::size_t>(chunk.rows * chunk.row_bytes));
-  const io::SafetensorsFile& file = checkpoint.file_of(chunk.part->name);
-  file.read_bytes(chunk.part->name, static_cast<std::uint64_t>(chunk.source_row * chunk.row_bytes), buffer);
-  kernels::pack_rows(chunk.matrix->target->view(), chunk.target_row, chunk.rows, buffer.data(),
-                     file.entry(chunk.part->name).dtype);
-}
-
-void read_matrices(const Checkpoint& checkpoint, const WeightPlan& plan, ThreadPool& threads) {
-  const std::vector<Chunk> chunks = list_chunks(checkpoint, plan);
-  std::atomic<std::size_t> next{0};
-  threads.run([&](int, int) {
-    std::vector<std::byte> buffer;
-    for (std::size_t i = next++; i < chunks.size(); i = next++) read_chunk(checkpoint, chunks[i], buffer);
-  });
-}
-
-void read_vectors(const Checkpoint& checkpoint, const WeightPlan& plan) {
-  for (const VectorPlan& vector : plan.vectors) {
-    *vector.target = Tensor::empty({vector.size()});
-    std::int64_t begin = 0;
-    for (const WeightPart& part : vector.parts) {
-      const Tensor stored = checkpoint.file_of(part.name).read(part.name);
-      vector.target->slice(0, {.start = begin, .stop = begin + part.rows}).copy_(stored);
-      begin += part.rows;
-    }
-  }
+// Checks all tensors; the format in which they will be held.
+kernels::PackedFormat check_tensors(const WeightPlan& plan, const ModelConfig& config, const Checkpoint& checkpoint,
+                                    WeightDType dtype) {
+  if (checkpoint.is_packed()) return check_packed(plan, checkpoint.files().front(), dtype);
+  check_weight_plan(plan, config, checkpoint);
+  return choose_format(plan, checkpoint, dtype);
 }
 
 }  // namespace
@@ -139,6 +91,15 @@ std::string_view name_of(kernels::PackedFormat format) {
   return "?";
 }
 
+std::map<std::string_view, kernels::PackedFormat> packed_formats() {
+  std::map<std::string_view, kernels::PackedFormat> formats;
+  for (std::uint8_t number = 0; name_of(static_cast<kernels::PackedFormat>(number)) != "?"; ++number) {
+    const auto format = static_cast<kernels::PackedFormat>(number);
+    formats.emplace(name_of(format), format);
+  }
+  return formats;
+}
+
 DType default_cache_dtype(kernels::PackedFormat format) {
   return format == kernels::PackedFormat::kF32 ? DType::kF32 : DType::kBF16;
 }
@@ -147,11 +108,14 @@ DecoderWeights load_weights(const Checkpoint& checkpoint, const ModelConfig& con
                             ThreadPool& threads) {
   DecoderWeights weights;
   const WeightPlan plan = make_weight_plan(config, weights);
-  check_weight_plan(plan, config, checkpoint);
-  const kernels::PackedFormat format = choose_format(plan, checkpoint, dtype);
+  const kernels::PackedFormat format = check_tensors(plan, config, checkpoint, dtype);
   place_matrices(plan, format);
-  read_matrices(checkpoint, plan, threads);
-  read_vectors(checkpoint, plan);
+  if (checkpoint.is_packed()) {
+    read_packed_weights(plan, checkpoint.files().front(), threads);
+  } else {
+    read_matrices(checkpoint, plan.matrices, threads);
+    for (const VectorPlan& vector : plan.vectors) *vector.target = read_vector(checkpoint, vector);
+  }
   weights.bytes = matrix_bytes(plan, format) + vector_bytes(plan);
   if (config.tie_word_embeddings) weights.head = weights.embedding;
   return weights;
@@ -160,8 +124,7 @@ DecoderWeights load_weights(const Checkpoint& checkpoint, const ModelConfig& con
 WeightSummary summarize_weights(const Checkpoint& checkpoint, const ModelConfig& config, WeightDType dtype) {
   DecoderWeights none;
   const WeightPlan plan = make_weight_plan(config, none);
-  check_weight_plan(plan, config, checkpoint);
-  const kernels::PackedFormat format = choose_format(plan, checkpoint, dtype);
+  const kernels::PackedFormat format = check_tensors(plan, config, checkpoint, dtype);
   return {
       .format = format, .parameters = num_parameters(plan), .bytes = matrix_bytes(plan, format) + vector_bytes(plan)};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -43,13 +44,16 @@ struct DecoderWeightsOf {
 using LayerWeights = LayerWeightsOf<PackedMatrix>;
 using DecoderWeights = DecoderWeightsOf<PackedMatrix>;
 
-// Reads all weights; matrices go straight into panels inside one arena. Throws IoError that names the file and the
-// tensor when one is missing, has another shape or type, or is not part of this architecture.
+// Reads all weights; matrices go straight into panels inside one arena, and those of a packed file are read as they
+// are. Throws IoError that names the file and the tensor when one is missing, has another shape or type, or is not part
+// of this architecture; Error when a packed file holds another format than `dtype`.
 [[nodiscard]] DecoderWeights load_weights(const Checkpoint& checkpoint, const ModelConfig& config, WeightDType dtype,
                                           ThreadPool& threads);
 
-// "f32", "bf16", "int8".
+// "f32", "bf16", "int8"; "?" for numbers behind the last format.
 [[nodiscard]] std::string_view name_of(kernels::PackedFormat format);
+// All formats by name.
+[[nodiscard]] std::map<std::string_view, kernels::PackedFormat> packed_formats();
 // The type of keys and values beside weights of a format, unless another is asked for.
 [[nodiscard]] DType default_cache_dtype(kernels::PackedFormat format);
 

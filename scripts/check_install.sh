@@ -28,11 +28,11 @@ mv "$folder/first place" "$prefix"
 [[ $(ls "$prefix" | paste -sd ' ') == "bin include lib share" ]] || bad "unexpected folders: $(ls "$prefix")"
 [[ -z $(find "$prefix" -type d -empty) ]] || bad "empty folders: $(find "$prefix" -type d -empty)"
 [[ $(ls "$prefix/include") == minitorch ]] || bad "headers must lie in a folder of their own: $(ls "$prefix/include")"
-for name in bin/{run_spec_decoding,tokenize,inspect_model,train_tiny_r1} lib/libmt_{base,kernels,core,models,speculative}.a \
+for name in bin/{run_spec_decoding,tokenize,inspect_model,quantize,train_tiny_r1} lib/libmt_{base,kernels,core,models,speculative}.a \
   include/minitorch/{minitorch/core/tensor.h,kernels/kernel_list.def,models/load.h,speculative/session.h} \
   lib/cmake/minitorch/minitorch{Config,ConfigVersion,Targets}.cmake \
   share/minitorch/tiny_r1/{target,draft}/{config.json,tokenizer.json,model.safetensors} \
-  share/bash-completion/completions/{run_spec_decoding,tokenize,inspect_model,train_tiny_r1}; do
+  share/bash-completion/completions/{run_spec_decoding,tokenize,inspect_model,quantize,train_tiny_r1}; do
   [[ -s $prefix/$name ]] || bad "$name is missing or empty"
 done
 found=$(cd "$prefix" && find . -type f '(' -name '*_test*' -o -name '*.cpp' -o -name '*.inl' ')')

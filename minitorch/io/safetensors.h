@@ -11,6 +11,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "minitorch/core/tensor.h"
 #include "minitorch/io/file.h"
@@ -46,6 +47,20 @@ class SafetensorsFile {
   std::map<std::string, SafetensorsEntry> entries_;
   std::map<std::string, std::string> metadata_;
 };
+
+// A tensor whose bytes are written by someone else.
+struct SafetensorsItem {
+  std::string name;
+  DType dtype = DType::kF32;
+  Shape shape;
+};
+
+// What a file begins with: everything before the data of `items`, which follow each other without gaps in this order.
+// The data begins at a multiple of `alignment` bytes. `file` begins the message of the errors thrown for names and
+// metadata that a file cannot hold.
+[[nodiscard]] std::string safetensors_head(const std::string& file, const std::vector<SafetensorsItem>& items,
+                                           const std::map<std::string, std::string>& metadata,
+                                           std::size_t alignment = 8);
 
 // Writes tensors (made contiguous) in name order. The file appears under its name only when complete.
 void write_safetensors(const std::filesystem::path& path, const std::map<std::string, Tensor>& tensors,

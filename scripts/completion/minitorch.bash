@@ -45,4 +45,4 @@ _minitorch() {
   fi
 }
 
-complete -F _minitorch run_spec_decoding tokenize inspect_model train_tiny_r1
+complete -F _minitorch run_spec_decoding tokenize inspect_model quantize train_tiny_r1

@@ -296,6 +296,16 @@ TEST_CASE("ids that the tokenizer lacks are masked, whichever of tokenizer and h
   CHECK(larger.model->valid_ids().holes.size() == 83 - 4);
 }
 
+TEST_CASE("of a folder with a spoilt tokenizer and spoilt weights the tokenizer is named, then the weights") {
+  const Folder folder("llama_tied");
+  write_file(folder.path() / "model.safetensors", "spoilt");
+  write_file(folder.path() / "tokenizer.json", "spoilt");
+  const auto load = [&] { static_cast<void>(models::load_model(folder.path(), runtime())); };
+  CHECK_THROWS_WITH_AS(load(), doctest::Contains("tokenizer.json"), Error);
+  write_file(folder.path() / "tokenizer.json", tokenizer_with_gaps(9));
+  CHECK_THROWS_WITH_AS(load(), doctest::Contains("model.safetensors"), Error);
+}
+
 TEST_CASE("a folder without tokenizer.json is no model to generate with, and the file is named") {
   const Folder folder("llama_tied");
   CHECK_THROWS_WITH_AS(static_cast<void>(models::load_model(folder.path(), runtime())),
