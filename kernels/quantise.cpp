@@ -20,40 +20,35 @@ float largest_magnitude(const float (&w)[kGroupCols]) {
   return std::bit_cast<float>(largest);
 }
 
-// Sum in pairs, the same on every machine whatever vectors the compiler uses.
-float sum_of(float (&values)[kGroupCols]) {
-  for (int half = kGroupCols / 2; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) values[i] += values[i + half];
-  }
-  return values[0];
-}
+// Four floats at a time: written out, since compilers do not find it, and the order of sums is the same everywhere.
+using Four = float __attribute__((vector_size(16)));
+constexpr int kFours = kGroupCols / 4;
 
-// int4: quants of the weights u = w / extreme in [-1, 1] at `steps` steps of the scale, the scale that is best for
-// them, and the squared error with it.
+Four all(float value) { return Four{value, value, value, value}; }
+float sum_of(Four x) { return (x[0] + x[2]) + (x[1] + x[3]); }
+
+// int4 at one distance of the extreme weight from zero, in steps of the scale: with u = w / extreme in [-1, 1], the
+// quants q, sum u q and sum q q. The best scale for these quants is extreme * products / squares (least squares), which
+// leaves the squared error sum u u - products^2 / squares.
 struct Int4Candidate {
-  float quants[kGroupCols];
-  Float16 scale;
-  float error;
+  Four quants[kFours];
+  float products;
+  float squares;
 
-  Int4Candidate(const float (&u)[kGroupCols], float extreme, float steps) : scale{}, error(0.0f) {
-    float products[kGroupCols];
-    float squares[kGroupCols];
-    for (int i = 0; i < kGroupCols; ++i) {
-      const float rounded = (u[i] * -steps + kRounder) - kRounder;
-      quants[i] = std::max(-8.0f, std::min(7.0f, rounded));
-      products[i] = u[i] * quants[i];
-      squares[i] = quants[i] * quants[i];
+  Int4Candidate(const Four (&u)[kFours], float steps) {
+    Four product = all(0.0f);
+    Four square = all(0.0f);
+    for (int i = 0; i < kFours; ++i) {
+      const Four rounded = (u[i] * all(-steps) + all(kRounder)) - all(kRounder);
+      const Four above = rounded < all(-8.0f) ? all(-8.0f) : rounded;
+      quants[i] = above > all(7.0f) ? all(7.0f) : above;
+      product += u[i] * quants[i];
+      square += quants[i] * quants[i];
     }
-    const float best = extreme * (sum_of(products) / sum_of(squares));  // least squares for these quants
-    scale = to_float16(best);
-    const float step = to_float(scale) / extreme;
-    float errors[kGroupCols];
-    for (int i = 0; i < kGroupCols; ++i) {
-      const float difference = u[i] - quants[i] * step;
-      errors[i] = difference * difference;
-    }
-    error = sum_of(errors);
+    products = sum_of(product);
+    squares = sum_of(square);
   }
+  [[nodiscard]] float explained() const { return products * products / squares; }
 };
 
 // Bytes between the quants of consecutive k in a lane are given by packed_matrix.h.
@@ -100,15 +95,16 @@ WeightGroup quantise_int4(const float (&w)[kGroupCols], float largest) {
   if (largest < kSmallest) return {};
   const auto place = std::find_if(std::begin(w), std::end(w), [&](float x) { return std::abs(x) == largest; });
   const float extreme = place == std::end(w) ? largest : *place;
-  float u[kGroupCols];
-  for (int i = 0; i < kGroupCols; ++i) u[i] = w[i] / extreme;
-  Int4Candidate best(u, extreme, kSteps[0]);
+  Four u[kFours];
+  std::memcpy(u, w, sizeof(w));
+  for (Four& part : u) part /= all(extreme);
+  Int4Candidate best(u, kSteps[0]);
   for (const float steps : kSteps) {
-    const Int4Candidate candidate(u, extreme, steps);
-    if (candidate.error < best.error) best = candidate;
+    const Int4Candidate candidate(u, steps);
+    if (candidate.explained() > best.explained()) best = candidate;
   }
-  WeightGroup result{.scale = best.scale, .quants = {}};
-  for (int i = 0; i < kGroupCols; ++i) result.quants[i] = static_cast<std::int8_t>(best.quants[i]);
+  WeightGroup result{.scale = to_float16(extreme * (best.products / best.squares)), .quants = {}};
+  for (int i = 0; i < kGroupCols; ++i) result.quants[i] = static_cast<std::int8_t>(best.quants[i / 4][i % 4]);
   return result;
 }
 

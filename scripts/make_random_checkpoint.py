@@ -98,6 +98,22 @@ def copy_tokenizer(source, output):
         raise SystemExit(f"{source}: expected tokenizer.json or tokenizer.json.xz, found neither")
 
 
+def write_checkpoint(output, shape, layers=None, tokenizer=None, seed=0):
+    """Writes the folder; returns the bytes of its weights."""
+    config = dict(SHAPES[shape])
+    generation = config.pop("generation")
+    if layers is not None:
+        config["num_hidden_layers"] = layers
+    config.update(architectures=["Qwen2ForCausalLM"], model_type="qwen2", hidden_act="silu", rms_norm_eps=1e-6,
+                  use_sliding_window=False, torch_dtype="bfloat16", initializer_range=DEVIATION)
+    output.mkdir(parents=True, exist_ok=True)
+    if tokenizer is not None:
+        copy_tokenizer(tokenizer, output)
+    for name, values in (("config.json", config), ("generation_config.json", generation)):
+        (output / name).write_text(json.dumps(values, indent=2, sort_keys=True) + "\n")
+    return write_weights(output / "model.safetensors", tensor_shapes(config), seed)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("output", type=pathlib.Path, help="folder to write")
@@ -107,18 +123,7 @@ def main():
     parser.add_argument("--layers", type=int, help="fewer (or more) layers than the real model")
     arguments = parser.parse_args()
 
-    config = dict(SHAPES[arguments.shape])
-    generation = config.pop("generation")
-    if arguments.layers is not None:
-        config["num_hidden_layers"] = arguments.layers
-    config.update(architectures=["Qwen2ForCausalLM"], model_type="qwen2", hidden_act="silu", rms_norm_eps=1e-6,
-                  use_sliding_window=False, torch_dtype="bfloat16", initializer_range=DEVIATION)
-    arguments.output.mkdir(parents=True, exist_ok=True)
-    if arguments.tokenizer is not None:
-        copy_tokenizer(arguments.tokenizer, arguments.output)
-    for name, values in (("config.json", config), ("generation_config.json", generation)):
-        (arguments.output / name).write_text(json.dumps(values, indent=2, sort_keys=True) + "\n")
-    size = write_weights(arguments.output / "model.safetensors", tensor_shapes(config), arguments.seed)
+    size = write_checkpoint(arguments.output, arguments.shape, arguments.layers, arguments.tokenizer, arguments.seed)
     print(f"{arguments.output}: {size / 1e9:.2f} GB of weights")
 
 

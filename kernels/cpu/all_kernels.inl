@@ -18,6 +18,7 @@
 #include "kernels/cpu/functions.inl"
 #include "kernels/cpu/lanes.inl"
 #include "kernels/cpu/linear_quantised.inl"
+#include "kernels/cpu/linear_rows.inl"
 #include "kernels/cpu/lines.inl"
 
 // One file per kernel.

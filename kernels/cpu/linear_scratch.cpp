@@ -1,4 +1,4 @@
-// Sizes of linear with int8 or int4 weights, and its scratch memory.
+// Sizes and scratch memory of linear.
 #include "kernels/cpu/linear_scratch.h"
 
 #include <algorithm>
@@ -13,8 +13,22 @@ QuantShape quant_shape(PackedFormat format, std::int64_t cols) {
           .scales_offset = kernels::scales_offset(format, cols)};
 }
 
-std::size_t linear_scratch_bytes(const LinearArgs& args, int /*num_threads*/) {
-  if (!is_quantised(args.weight.format)) return 0;
+namespace {
+
+// Every table takes this many rows in one tile, without packing them.
+constexpr std::int64_t kRowsOfEveryTile = 3;
+
+std::int64_t packed_x_bytes(const LinearArgs& args) {
+  return (std::min(args.rows, kPassRows) * args.weight.cols * static_cast<std::int64_t>(sizeof(float)) + 63) / 64 * 64;
+}
+
+}  // namespace
+
+std::size_t linear_scratch_bytes(const LinearArgs& args, int num_threads) {
+  if (!is_quantised(args.weight.format)) {
+    if (args.rows <= kRowsOfEveryTile) return 0;
+    return static_cast<std::size_t>(packed_x_bytes(args) + num_threads * kWaitingBytes);
+  }
   return static_cast<std::size_t>(std::min(args.rows, kQuantRows) *
                                   quant_shape(args.weight.format, args.weight.cols).groups * kQuantGroupBytes);
 }
@@ -24,6 +38,11 @@ std::byte* linear_scratch(const Context& context, const LinearArgs& args) {
   MT_CHECK(context.scratch.size() >= needed, "linear: expected {} bytes of scratch memory, got {}", needed,
            context.scratch.size());
   return context.scratch.data();
+}
+
+RowsScratch rows_scratch(const Context& context, const LinearArgs& args) {
+  std::byte* memory = linear_scratch(context, args);
+  return {reinterpret_cast<float*>(memory), memory + packed_x_bytes(args)};
 }
 
 }  // namespace minitorch::kernels

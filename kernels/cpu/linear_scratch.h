@@ -1,4 +1,4 @@
-// Sizes of linear with int8 or int4 weights, and its scratch memory.
+// Sizes and scratch memory of linear: quantised rows of x for int8 and int4 weights, packed ones for f32 and bf16.
 //
 // Plain functions, not templates, as in parallel.h.
 #pragma once
@@ -22,7 +22,20 @@ struct QuantShape {
 };
 QuantShape quant_shape(PackedFormat format, std::int64_t cols);
 
-// The caller's scratch memory. Throws Error when it is too small.
+// f32 and bf16 weights: rows whose packed form is held at once, bytes of accumulators that a thread keeps waiting,
+// bytes of weights that stay in the first-level cache, and elements of x from which packing is shared out.
+inline constexpr std::int64_t kPassRows = 256;
+inline constexpr std::int64_t kWaitingBytes = 512 * 1024;
+inline constexpr std::int64_t kPieceBytes = 32 * 1024;
+inline constexpr std::int64_t kParallelPacking = 16 * 1024;
+
+struct RowsScratch {
+  float* packed;
+  std::byte* waiting;  // kWaitingBytes for each thread
+};
+RowsScratch rows_scratch(const Context& context, const LinearArgs& args);
+
+// The caller's scratch memory. Both throw Error when it is too small.
 std::byte* linear_scratch(const Context& context, const LinearArgs& args);
 
 }  // namespace minitorch::kernels

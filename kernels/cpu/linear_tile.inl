@@ -4,6 +4,14 @@ constexpr int kMaxTilePanels = 8;
 constexpr std::int64_t kPrefetchBytes = 8192;         // ahead of all panels of a tile, in a single pass
 constexpr std::int64_t kParallelLinear = 128 * 1024;  // thresholds are explained in kernels/README.md
 
+// One product and where its panels are.
+struct LinearTask {
+  const LinearArgs& args;
+  std::int64_t panel_stride;  // bytes
+
+  const std::byte* panel(std::int64_t index) const { return args.weight.panels + index * panel_stride; }
+};
+
 // Panels that a tile of kRows rows takes at once: enough accumulators to hide the latency of a multiply-add, and with
 // few rows several streams of weights in flight.
 template <int kRows>
@@ -18,7 +26,7 @@ struct Ahead {
   const std::byte* next = nullptr;
 };
 
-// A tile's operands over a range of k. Row r of x begins at x + r * x_stride, panel p at panels + p * panel_stride.
+// A tile's operands over a range of k. Panel p begins at panels + p * panel_stride; for x see XLayout.
 struct TileOperands {
   const float* x;
   std::int64_t x_stride;
@@ -33,13 +41,17 @@ struct Accumulators {
   F32x16 sum[kRows][kPanels];
 };
 
-// sum[r][p] += x[r][k] * w[p] for one k.
-template <int kRows, int kPanels>
-MT_INLINE void multiply_add(Accumulators<kRows, kPanels>& acc, const float* x, std::int64_t x_stride,
+// Where a tile finds x[r][k]: in rows, at x + r * x_stride + k, or in one stream, at x + k * kRows + r.
+enum class XLayout { kRows, kPacked };
+
+// sum[r][p] += x[r][k] * w[p].
+template <XLayout kLayout, int kRows, int kPanels>
+MT_INLINE void multiply_add(Accumulators<kRows, kPanels>& acc, const TileOperands& in, std::int64_t k,
                             const F32x16 (&w)[kPanels]) {
+  const float* x = kLayout == XLayout::kPacked ? in.x + k * kRows : in.x + k;
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
-    const F32x16 value = broadcast(x[r * x_stride]);
+    const F32x16 value = broadcast(kLayout == XLayout::kPacked ? x[r] : x[r * in.x_stride]);
 #pragma GCC unroll 16
     for (int p = 0; p < kPanels; ++p) acc.sum[r][p] = fma(value, w[p], acc.sum[r][p]);
   }
@@ -56,7 +68,7 @@ MT_INLINE void prefetch_panels(const std::byte*& place, const TileOperands& in) 
 struct F32Panels {
   static constexpr std::int64_t kBytesPerCol = 64;
 
-  template <int kRows, int kPanels>
+  template <XLayout kLayout, int kRows, int kPanels>
   MT_INLINE static void run(Accumulators<kRows, kPanels>& acc, const TileOperands& in) {
     const std::byte* panels = in.panels;
     const std::byte* ahead = in.ahead.from;
@@ -65,7 +77,7 @@ struct F32Panels {
       F32x16 w[kPanels];
 #pragma GCC unroll 16
       for (int p = 0; p < kPanels; ++p) w[p] = load(reinterpret_cast<const float*>(panels + p * in.panel_stride));
-      multiply_add(acc, in.x + k, in.x_stride, w);
+      multiply_add<kLayout>(acc, in, k, w);
     }
   }
 };
@@ -74,7 +86,7 @@ struct F32Panels {
 struct BF16Panels {
   static constexpr std::int64_t kBytesPerCol = 32;
 
-  template <int kRows, int kPanels>
+  template <XLayout kLayout, int kRows, int kPanels>
   MT_INLINE static void run(Accumulators<kRows, kPanels>& acc, const TileOperands& in) {
     const std::byte* panels = in.panels;
     const std::byte* ahead = in.ahead.from;
@@ -88,16 +100,16 @@ struct BF16Panels {
         pairs[p] = load_u32(panels + p * in.panel_stride);
         w[p] = even_of(pairs[p]);
       }
-      multiply_add(acc, in.x + k, in.x_stride, w);
+      multiply_add<kLayout>(acc, in, k, w);
 #pragma GCC unroll 16
       for (int p = 0; p < kPanels; ++p) w[p] = odd_of(pairs[p]);
-      multiply_add(acc, in.x + k + 1, in.x_stride, w);
+      multiply_add<kLayout>(acc, in, k + 1, w);
     }
     if (k == in.cols) return;
     F32x16 w[kPanels];  // odd K: the padding half of the last pair is not used
 #pragma GCC unroll 16
     for (int p = 0; p < kPanels; ++p) w[p] = even_of(load_u32(panels + p * in.panel_stride));
-    multiply_add(acc, in.x + k, in.x_stride, w);
+    multiply_add<kLayout>(acc, in, k, w);
   }
 
   MT_INLINE static F32x16 even_of(U32x16 pairs) { return as_float(shift_left<16>(pairs)); }

@@ -15,14 +15,14 @@ namespace minitorch::kernels {
 // Tolerance against `reference` (double accumulation): |error| <= 2^-24 * (K + 2) * (sum_k |x_k w_k| + |bias| +
 // |residual|).
 //
-// int8 and int4 weights: x is quantised to int8 too, every row and group of 32 k by itself (the same groups as the weights).
+// int8 and int4 weights: x is quantised to int8 too, every row and group of 32 k by itself (the same groups as the
+// weights).
 //   sx = max|x| / 127, qx = x * (127 / max|x|) rounded to nearest, ties to even, all in f32; both are 0 where max|x| is
 //   below kInt8Smallest.
 //   dot = sum_k qx * q is exact; acc = fma(f32(dot), f32(sx * scale), acc) for the groups in ascending order.
 // So all CPU tables give the same bits. A group that holds a NaN or an infinity has qx = 0 and sx = NaN: every output
 // of that row becomes NaN. Tolerance against `reference` (same quantisation and scales, double accumulation): |error|
-// <= 2^-24 * (groups + 3) * (sum_groups |dot * sx * scale| + |bias| + |residual|). Scratch: linear_scratch_bytes; none
-// for f32 and bf16.
+// <= 2^-24 * (groups + 3) * (sum_groups |dot * sx * scale| + |bias| + |residual|). Scratch: linear_scratch_bytes.
 inline constexpr float kInt8Smallest = 0x1p-100f;
 
 struct LinearArgs {
@@ -37,7 +37,7 @@ struct LinearArgs {
   std::int64_t y_stride = 0;
 };
 
-// Scratch memory of one call: the quantised rows of x, of a limited number of rows at a time.
+// Scratch memory of one call: the quantised or packed rows of x, of a limited number of rows at a time.
 [[nodiscard]] std::size_t linear_scratch_bytes(const LinearArgs& args, int num_threads);
 
 }  // namespace minitorch::kernels
