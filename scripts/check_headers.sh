@@ -23,9 +23,8 @@ export MT_FLAGS MT_AVX2 MT_AVX512 MT_CXX
 
 # Each header is compiled for the instruction set in its name; headers of another machine's are left out.
 mapfile -t headers < <(mt_files '*.h' | grep -E '^(minitorch|kernels|models|speculative|examples)/')
-if [[ $(uname -m) != x86_64 ]]; then
-  mapfile -t headers < <(printf '%s\n' "${headers[@]}" | grep -v '_avx[0-9]*\.h$')
-fi
+case $(uname -m) in x86_64) others=neon ;; aarch64) others='avx[0-9]*' ;; *) others='\(neon\|avx[0-9]*\)' ;; esac
+mapfile -t headers < <(printf '%s\n' "${headers[@]}" | grep -v "_$others\.h\$")
 ((${#headers[@]} > 0)) || mt_die "headers: no header in $MT_ROOT"
 # shellcheck disable=SC2016  # expanded by the shells that xargs starts
 printf '%s\0' "${headers[@]}" | xargs -0 -n 1 -P "$(mt_cores)" bash -c '

@@ -171,6 +171,10 @@ symbols op_avx512vnni.cpp 'namespace k::avx512vnni { inline int f() { return 1; 
 expect pass "all inside the namespace of a longer name" "${check_symbols[@]}"
 symbols op_avx512vnni.cpp 'namespace k::avx512 { inline int f() { return 1; } int g() { return f(); } }'
 expect fail "the namespace of a variant with a shorter name" "${check_symbols[@]}"
+symbols op_neondot.cpp 'namespace k::neondot { inline int f() { return 1; } int g() { return f(); } }'
+expect pass "all inside the namespace of a variant for arm64" "${check_symbols[@]}"
+symbols op_neon.cpp 'namespace k { inline int f() { return 1; } namespace neon { int g() { return f(); } } }'
+expect fail "an inline function outside, in a variant for arm64" "${check_symbols[@]}"
 symbols op.cpp 'inline int f() { return 1; } int g() { return f(); }'
 expect pass "a file without instruction sets of its own" "${check_symbols[@]}"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Checks that the files compiled with an instruction set of their own (*_avx2.cpp, *_avx512.cpp, *_avx512vnni.cpp) define
-# nothing that the linker could take for the whole program: an inline function or template instance outside the
-# namespace of the variant is merged with the copies of other files, and the copy with AVX-512 instructions may be the
-# one that stays, on a machine that lacks them.
+# Checks that the files compiled with an instruction set of their own (*_avx2.cpp, *_avx512.cpp, *_avx512vnni.cpp,
+# *_neon.cpp, *_neondot.cpp) define nothing that the linker could take for the whole program: an inline function or
+# template instance outside the namespace of the variant is merged with the copies of other files, and the copy with
+# AVX-512 instructions may be the one that stays, on a machine that lacks them.
 #
 #   scripts/check_weak_symbols.sh LIBRARY.a
 set -euo pipefail
@@ -19,7 +19,7 @@ nm --demangle --defined-only --extern-only "$library" | awk '
     variant = ""
     member = $0
     sub(/:$/, "", member)
-    if (match(member, /_(avx2|avx512|avx512vnni)\.cpp\.o$/)) {
+    if (match(member, /_(avx2|avx512|avx512vnni|neon|neondot)\.cpp\.o$/)) {
       variant = substr(member, RSTART + 1, RLENGTH - 7)
       members++
     }

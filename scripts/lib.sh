@@ -68,6 +68,24 @@ mt_build() {
   if [[ -n $worked ]]; then mt_say "built $preset in $((SECONDS - started)) s"; fi
 }
 
+# mt_sum FILE COLUMN: the sum of a column of numbers.
+mt_sum() { awk -v column="$2" '{ total += $column } END { print total + 0 }' "$1"; }
+
+# mt_count_tests FOLDER STATUS: what the logs test_counts and test_skips in FOLDER say of a run that ended with STATUS, in
+# MT_RUN, MT_PASSED, MT_FAILED, MT_SKIPPED and MT_SKIP_REASONS. Their lines are "cases run, cases failed" and
+# "test <tab> reason".
+mt_count_tests() {
+  local reasons
+  MT_RUN=$(mt_sum "$1/test_counts" 1)
+  MT_FAILED=$(mt_sum "$1/test_counts" 2)
+  reasons=$(awk -F '\t' '!seen[$1]++ { count[$2]++ } END { for (reason in count) print count[reason] "\t" reason }' \
+    "$1/test_skips" | sort -k 2)
+  MT_SKIPPED=$(mt_sum <(cut -f1 <<<"$reasons") 1)
+  MT_PASSED=$((MT_RUN - MT_FAILED - MT_SKIPPED))
+  MT_SKIP_REASONS=$(awk -F '\t' 'NF == 2 { printf "%s%d x %s", n++ ? ", " : ": ", $1, $2 }' <<<"$reasons")
+  (($2 == 0 || MT_FAILED > 0)) || MT_FAILED=1  # a crash, a time-out or a check that is no test case leaves no count
+}
+
 # mt_files PATTERN...: the repository's files whose names match one of the patterns, relative to MT_ROOT, one a line.
 # Build folders and what git ignores are left out.
 mt_files() {

@@ -1,24 +1,30 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that minitorch needs to be built and tested, with --lint the formatter too, and with
-# --bench Google Benchmark. Does nothing when all are there. MINITORCH_SKIP_SETUP=1 leaves it out: then the libraries may
-# come from anywhere CMake looks.
+# Installs the Debian packages that minitorch needs to be built and tested, with --lint the formatter too, with --bench
+# Google Benchmark, and with --portable emulators, a cross-compiler for arm64 and that architecture's libraries. Does
+# nothing when all are there. MINITORCH_SKIP_SETUP=1 leaves it out: then the libraries may come from anywhere CMake looks.
 #
-#   scripts/setup.sh [--lint] [--bench]
+#   scripts/setup.sh [--lint] [--bench] [--portable]
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/lib.sh"
 
 # Tools: any one of the commands will do; the first word is the package to install otherwise.
 tools=("g++ c++" "cmake cmake" "ninja-build ninja make")
 libraries=(libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev libutf8proc-dev doctest-dev liblzma-dev)
+foreign=
 for argument in "$@"; do
   case $argument in
     --lint) tools+=("clang-format-14 clang-format-14") ;;
     --bench) libraries+=(libbenchmark-dev) ;;
+    --portable)
+      foreign=arm64
+      tools+=("qemu-user qemu-x86_64" "qemu-user qemu-aarch64" "g++-aarch64-linux-gnu aarch64-linux-gnu-g++")
+      libraries+=({libfmt-dev,libpcre2-dev,libutf8proc-dev,liblzma-dev}:arm64)  # the others are headers alone
+      ;;
     -h | --help)
       mt_usage "${BASH_SOURCE[0]}"
       exit 0
       ;;
-    *) mt_die "setup.sh: unknown argument '$argument' (expected --lint or --bench)" ;;
+    *) mt_die "setup.sh: unknown argument '$argument' (expected --lint, --bench or --portable)" ;;
   esac
 done
 [[ -n ${MINITORCH_SKIP_SETUP:-} ]] && exit 0
@@ -33,12 +39,13 @@ missing_tools() {
   done
 }
 
-# Prints the packages of `libraries` that dpkg does not list as installed.
+# Prints the packages of `libraries` that dpkg does not list as installed, for this machine unless they name another.
 missing_libraries() {
-  local installed package
-  installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${libraries[@]}" 2>/dev/null || true)
+  local installed package native
+  native=$(dpkg --print-architecture)
+  installed=$(dpkg-query -W -f='${Package}:${Architecture} ${db:Status-Status}\n' "${libraries[@]}" 2>/dev/null || true)
   for package in "${libraries[@]}"; do
-    grep -qx "$package installed" <<<"$installed" || printf '%s\n' "$package"
+    grep -qxE "$package(:($native|all))? installed" <<<"$installed" || printf '%s\n' "$package"
   done
 }
 
@@ -49,7 +56,7 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   mt_die "no apt-get here; install what these Debian packages hold and run again: ${missing[*]} ${libraries[*]}"
 fi
 
-mapfile -t missing < <(missing_tools; missing_libraries)
+mapfile -t missing < <(missing_tools | sort -u; missing_libraries)
 ((${#missing[@]} == 0)) && exit 0
 
 as_root=()
@@ -70,6 +77,9 @@ apt_get() {
 
 mt_say "installing packages (this takes a minute or two): ${missing[*]}"
 started=$SECONDS
+if [[ -n $foreign ]] && ! dpkg --print-foreign-architectures | grep -qx "$foreign"; then
+  "${as_root[@]}" dpkg --add-architecture "$foreign"
+fi
 apt_get update || mt_say "the package lists could not be updated; trying with those at hand"
 apt_get install --yes --no-install-recommends "${missing[@]}" ||
   mt_die "the packages could not be installed; as root: apt-get install ${missing[*]}"

@@ -36,9 +36,6 @@ done
 # Tests run in other folders than the caller's.
 [[ -z ${MINITORCH_DATA:-} ]] || MINITORCH_DATA=$(realpath -m "$MINITORCH_DATA")
 
-# Sums column $2 of the count log $1, whose lines are "cases run, cases failed".
-sum() { awk -v column="$2" '{ total += $column } END { print total + 0 }' "$1"; }
-
 # fixed_layout COMMAND...: runs it without address randomisation where that can be asked for. Sanitizers reserve address
 # ranges, with which a randomised layout can collide.
 fixed_layout() {
@@ -48,7 +45,7 @@ fixed_layout() {
 # run_suite PRESET: builds and runs the suite of one preset. Leaves the logs test_counts and test_skips in its build
 # folder, prints what tests report as results, and closes with the numbers.
 run_suite() {
-  local preset=$1 folder="$MT_ROOT/build/$1" status=0 run passed failed skipped reasons launcher=()
+  local preset=$1 folder="$MT_ROOT/build/$1" status=0 launcher=()
   mt_build "$preset" all
   : >"$folder/test_counts"
   : >"$folder/test_skips"
@@ -61,15 +58,9 @@ run_suite() {
     "${filter[@]}" </dev/null ||
     status=$?
   grep -ah '^RESULT ' "$folder/Testing/Temporary/LastTest.log" || true
-  run=$(sum "$folder/test_counts" 1)
-  failed=$(sum "$folder/test_counts" 2)
-  reasons=$(awk -F '\t' '!seen[$1]++ { count[$2]++ } END { for (reason in count) print count[reason] "\t" reason }' \
-    "$folder/test_skips" | sort -k 2)
-  skipped=$(sum <(cut -f1 <<<"$reasons") 1)
-  passed=$((run - failed - skipped))
-  ((status == 0 || failed > 0)) || failed=1  # a crash, a time-out or a check that is no test case leaves no count
-  echo "$preset: $passed passed, $failed failed, $skipped skipped"
-  echo "skipped $skipped of $run tests$(awk -F '\t' 'NF == 2 { printf "%s%d x %s", n++ ? ", " : ": ", $1, $2 }' <<<"$reasons")"
+  mt_count_tests "$folder" "$status"
+  echo "$preset: $MT_PASSED passed, $MT_FAILED failed, $MT_SKIPPED skipped"
+  echo "skipped $MT_SKIPPED of $MT_RUN tests$MT_SKIP_REASONS"
   return "$status"
 }
 

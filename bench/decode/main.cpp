@@ -1,5 +1,6 @@
 // bench_decode: how fast a whole model decodes, verifies and prefills, and what the machine can do.
 //   bench_decode MODEL --dtype int8 --threads 2     a table
+//   bench_decode MODEL --kernels                    what each kernel takes of a step
 //   bench_decode MODEL --serve                      commands on stdin, answers as JSON (bench/README.md)
 //   bench_decode --serve                            the commands about the machine alone
 #include <chrono>
@@ -18,6 +19,7 @@
 #include "bench/common/program.h"
 #include "bench/common/service.h"
 #include "bench/decode/model_timer.h"
+#include "bench/decode/timed_table.h"
 #include "kernels/kernel_table.h"
 #include "models/decoder.h"
 #include "models/load.h"
@@ -34,6 +36,7 @@ struct Options {
   int threads = 0;
   int repeats = 7;
   bool serve = false;
+  bool kernels = false;
 };
 
 struct Loaded {
@@ -127,9 +130,35 @@ void print_model(const Loaded& loaded, ModelTimer& timer, int repeats) {
              static_cast<double>(peak_resident_bytes()) / 1e6, static_cast<double>(timer.cache_bytes()) / 1e6);
 }
 
+// Where a decode step spends its time: in each kernel, and around them.
+void print_kernels(ModelTimer& timer) {
+  constexpr int kSteps = 300;
+  timer.decode(32, 3);  // warms up
+  reset_kernel_times();
+  const auto steps = timer.decode(32, kSteps);
+  double step_us = 0.0;
+  for (const Times& step : steps) step_us += step.wall_ms * 1e3 / kSteps;
+  double inside_us = 0.0;
+  double bound_us = 0.0;  // of products and attention, which grow with the model
+  const auto line = [&](std::string_view name, double us) {
+    fmt::print("{:<24}{:10.2f} us  {:5.1f} %\n", name, us, 100.0 * us / step_us);
+  };
+  for (const KernelTime& kernel : kernel_times()) {
+    if (kernel.calls == 0) continue;
+    const double us = kernel.seconds * 1e6 / kSteps;
+    inside_us += us;
+    if (kernel.name == "linear" || kernel.name == "attention") bound_us += us;
+    line(kernel.name, us);
+  }
+  line("around the kernels", step_us - inside_us);
+  line("all but linear, attention", step_us - bound_us);
+  line("step", step_us);
+}
+
 void run(const Options& options) {
   ThreadPool threads(options.threads > 0 ? options.threads : default_thread_count());
-  const Runtime runtime{.table = &kernels::best_cpu_table(), .threads = &threads};
+  const kernels::KernelTable& table = kernels::best_cpu_table();
+  const Runtime runtime{.table = options.kernels ? &timed_table(table) : &table, .threads = &threads};
   Loaded loaded;
   if (!options.model.empty()) loaded = load(options, runtime);
   std::vector<Command> commands = machine_commands(threads);
@@ -138,6 +167,7 @@ void run(const Options& options) {
     return print_machine(threads);
   }
   ModelTimer timer(*loaded.model);
+  if (options.kernels) return print_kernels(timer);
   for (Command& command : model_commands(timer)) commands.push_back(std::move(command));
   if (options.serve) return serve(ready_json(options, loaded, runtime), commands);
   print_model(loaded, timer, options.repeats);  // before the machine, whose gigabyte is no memory of the model's
@@ -161,6 +191,7 @@ int main(int argc, char** argv) {
             ->type_name("N")
             ->check(CLI::Range(1, 200))
             ->capture_default_str();
+        app.add_flag("--kernels", options.kernels, "Print what each kernel takes of a decode step");
         app.add_flag("--serve", options.serve, "Answer commands from stdin, one line of JSON each");
       },
       [&] { run(options); });

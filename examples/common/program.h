@@ -61,9 +61,8 @@ void check_output_name(std::string_view option, const std::filesystem::path& pat
 
 // Closes the help text of programs that compute.
 inline constexpr const char* kEnvironmentHelp =
-    "Environment: MINITORCH_ISA=scalar, avx2, avx512 or avx512vnni chooses the kernels; default: the fastest this "
-    "machine "
-    "can run.";
+    "Environment: MINITORCH_ISA=scalar, avx2, avx512 or avx512vnni (on arm64: scalar, neon or neondot) chooses the "
+    "kernels; default: the fastest this machine can run.";
 
 // Parses the command line inside run_program's body; adds --version. After --help or --version the program ends with
 // kExitOk. `examples` follows the options in the help text.

@@ -3,6 +3,10 @@
 #include <cstdlib>  // std::getenv
 #include <string>
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>  // getauxval
+#endif
+
 #include "kernels/cpu/tables.h"
 #include "minitorch/base/check.h"
 
@@ -30,6 +34,16 @@ bool has_avx512() {
 bool has_avx512vnni() { return has_avx512() && __builtin_cpu_supports("avx512vnni") != 0; }
 #endif
 
+#if MINITORCH_ARM_TABLES
+bool has_neondot() {
+#if defined(__linux__)
+  return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+#else
+  return false;  // how to ask is known for Linux only
+#endif
+}
+#endif
+
 // Every variant of this build, slowest first.
 constexpr Variant kVariants[] = {
     {"scalar", &runs_everywhere, &scalar::table},
@@ -37,6 +51,10 @@ constexpr Variant kVariants[] = {
     {"avx2", &has_avx2, &avx2::table},
     {"avx512", &has_avx512, &avx512::table},
     {"avx512vnni", &has_avx512vnni, &avx512vnni::table},
+#endif
+#if MINITORCH_ARM_TABLES
+    {"neon", &runs_everywhere, &neon::table},
+    {"neondot", &has_neondot, &neondot::table},
 #endif
 };
 

@@ -19,7 +19,7 @@ static_assert(sizeof(QuantGroup) <= kQuantGroupBytes);
 // The quads of weights in one vector of a panel.
 struct Int8Quants {
   static constexpr int kPerVector = 1;
-  static constexpr int kOffset = kInt8Offset;
+  static constexpr int kOffset = kInt8Offset - kQuadsTakeAway;
   template <int kIndex>
   MT_INLINE static Quads quads(U32x16 vector) {
     return quads_of(vector);
@@ -27,7 +27,7 @@ struct Int8Quants {
 };
 struct Int4Quants {
   static constexpr int kPerVector = 2;
-  static constexpr int kOffset = kInt4Offset;
+  static constexpr int kOffset = kInt4Offset - kQuadsTakeAway;
   template <int kIndex>
   MT_INLINE static Quads quads(U32x16 vector) {
     return quads_of(bit_and(shift_right_signed<4 * kIndex>(vector), broadcast_u32(0x0F0F0F0Fu)));

@@ -8,6 +8,11 @@
 #else
 #define MINITORCH_X86_TABLES 0
 #endif
+#if defined(__aarch64__)
+#define MINITORCH_ARM_TABLES 1
+#else
+#define MINITORCH_ARM_TABLES 0
+#endif
 
 namespace minitorch::kernels {
 
@@ -17,6 +22,10 @@ namespace scalar { const KernelTable& table(); }
 namespace avx2 { const KernelTable& table(); }
 namespace avx512 { const KernelTable& table(); }
 namespace avx512vnni { const KernelTable& table(); }
+#endif
+#if MINITORCH_ARM_TABLES
+namespace neon { const KernelTable& table(); }
+namespace neondot { const KernelTable& table(); }
 #endif
 // clang-format on
 

@@ -159,6 +159,7 @@ MT_INLINE F32x16 fma_once(F32x16 a, F32x16 b, F32x16 c) { return fma(a, b, c); }
 
 #if defined(__AVX512VNNI__)
 // Products of bytes in quads of k: weights as u8 in [0, 255], x in [-127, 127] as signed bytes.
+constexpr int kQuadsTakeAway = 0;  // from the bytes of weights
 constexpr int kQuadWords = 1;
 struct Quads {
   __m512i bytes;
@@ -178,6 +179,7 @@ MT_INLINE void store_quads(std::uint32_t* out, U32x16 x) {
 #else
 // The same without vpdpbusd: x widened to 16 bits, elements 0 and 2 of a quad beside each other in one word, 1 and 3 in
 // the next. vpmaddwd is exact on them, where vpmaddubsw would saturate.
+constexpr int kQuadsTakeAway = 0;  // from the bytes of weights
 constexpr int kQuadWords = 2;
 struct Quads {
   __m512i even, odd;

@@ -11,8 +11,9 @@ void layer_norm(const Context&, const LayerNormArgs& args) {
   for (std::int64_t m = 0; m < args.rows; ++m) {
     const float* x = args.x + m * args.x_stride;
     float* y = args.y + m * args.y_stride;
-    double mean = 0.0;
-    for (std::int64_t c = 0; c < args.cols; ++c) mean += x[c] / count;
+    double sum = 0.0;
+    for (std::int64_t c = 0; c < args.cols; ++c) sum += x[c];
+    const double mean = sum / count;  // divided once: exact for equal elements
     double variance = 0.0;
     for (std::int64_t c = 0; c < args.cols; ++c) variance += (x[c] - mean) * (x[c] - mean) / count;
     const double inverse = 1.0 / std::sqrt(variance + static_cast<double>(args.eps));

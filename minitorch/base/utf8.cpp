@@ -86,7 +86,7 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
   std::string_view shown = text.substr(0, max_bytes);
   if (shown.size() < text.size()) shown.remove_suffix(incomplete_utf8_suffix(shown));
   std::string line = replace_invalid_utf8(shown);
-  const auto is_control = [](char c) { return (c >= '\0' && c < ' ') || c == '\x7F'; };
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7F'; };
   std::replace_if(line.begin(), line.end(), is_control, ' ');
   return shown.size() < text.size() ? line + "..." : line;
 }

@@ -46,6 +46,27 @@ function(mt_add_tests folder)
   set_property(GLOBAL APPEND PROPERTY MT_TEST_FILES ${files})
 endfunction()
 
+# mt_label_portable(entry...): labels ctest entries `portable`; scripts/test_portable.sh runs them for other processors.
+# Entries end in /* for all of a folder. The target portable_tests builds their programs.
+function(mt_label_portable)
+  get_property(all DIRECTORY PROPERTY TESTS)
+  foreach(pattern IN LISTS ARGN)
+    set(entries ${all})
+    string(REPLACE "*" ".*" regex "${pattern}")
+    list(FILTER entries INCLUDE REGEX "^${regex}$")
+    if(NOT entries)
+      message(FATAL_ERROR "mt_label_portable(): no test is called ${pattern}")
+    endif()
+    set_tests_properties(${entries} PROPERTIES LABELS portable)
+    foreach(entry IN LISTS entries)
+      string(REGEX REPLACE "/.*" "" folder ${entry})
+      list(APPEND programs test_${folder})
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES programs)
+  add_custom_target(portable_tests DEPENDS ${programs})
+endfunction()
+
 # mt_check_all_tests_added(): stops the configuration when a *_test.cpp file belongs to no mt_add_tests().
 function(mt_check_all_tests_added)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_test.cpp)

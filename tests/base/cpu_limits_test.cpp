@@ -31,7 +31,7 @@ class FakeRoot {
   test::TemporaryFolder folder_;
 };
 
-TEST_CASE("a cgroup v2 quota limits the CPUs and fractions are dropped") {
+TEST_CASE("a cgroup v2 quota limits the CPUs and fractions are dropped (case B45)") {
   const auto limit_with = [](const std::string& cpu_max) {
     FakeRoot root(kMountV2, "0::/job\n");
     root.add("sys/fs/cgroup/job/cpu.max", cpu_max);

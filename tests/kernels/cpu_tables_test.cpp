@@ -44,6 +44,13 @@ TEST_CASE("MINITORCH_ISA chooses the table, and without it the fastest is taken"
   if (!kept.empty()) setenv("MINITORCH_ISA", kept.c_str(), 1);
 }
 
+TEST_CASE("on a machine of a known kind the fastest table is the one meant for it") {
+  const char* expected = std::getenv("MINITORCH_EXPECTED_TABLE");  // set by scripts/test_portable.sh
+  const std::string fastest(kernels::cpu_tables().back()->name);
+  CHECK((expected == nullptr || fastest == expected));
+  CHECK(fastest != "reference");
+}
+
 TEST_CASE("every kernel of the list has a test file") {
 #define MT_KERNEL(function, Args) \
   CHECK(std::filesystem::exists(std::string(MINITORCH_SOURCE_DIR "/tests/kernels/") + #function + "_test.cpp"));

@@ -88,6 +88,56 @@ TEST_CASE("layer_norm keeps rows apart, stands large means and equal elements, a
   });
 }
 
+// Gradients of the rows of x for random dy, with the statistics of the table's own forward pass.
+GuardedRows<float> gradient_of(const KernelTable& table, const GuardedRows<float>& x, const float* weight,
+                               const Normed& forward) {
+  PhiloxStream random(3);
+  const GuardedRows<float> dy = random_rows(x.rows(), x.cols(), random);
+  GuardedRows<float> dx(x.rows(), x.cols());
+  std::vector<float> dweight(static_cast<std::size_t>(x.cols()));
+  std::vector<float> dbias(static_cast<std::size_t>(x.cols()));
+  table.layer_norm_backward({.pool = pool_of(1)}, {.x = x.data(),
+                                                   .x_stride = x.stride(),
+                                                   .weight = weight,
+                                                   .mean = forward.mean.data(),
+                                                   .inverse_deviation = forward.inverse.data(),
+                                                   .dy = dy.data(),
+                                                   .dy_stride = dy.stride(),
+                                                   .dx = dx.data(),
+                                                   .dx_stride = dx.stride(),
+                                                   .dweight = dweight.data(),
+                                                   .dbias = dbias.data(),
+                                                   .rows = x.rows(),
+                                                   .cols = x.cols()});
+  for (const float value : dweight) CHECK(std::isfinite(value));
+  for (const float value : dbias) CHECK(std::isfinite(value));
+  return dx;
+}
+
+TEST_CASE("layer_norm and its gradients stand means far above the deviation, and a deviation of 0 (case B32)") {
+  const std::vector<float> weight(33, 1.0f);
+  on_every_table("layer_norm", [&](const KernelTable& table) {
+    GuardedRows<float> steps(1, 16);
+    for (std::int64_t c = 0; c < 16; ++c) steps.data()[c] = 4096.0f + 0.25f * static_cast<float>(c);
+    const Normed spread = run(table, steps, weight.data(), nullptr);
+    CHECK(near(spread.y.data()[0], -1.626972f, 1e-4));
+    CHECK(near(spread.y.data()[15], 1.626972f, 1e-4));
+    for (std::int64_t c = 0; c < 16; ++c) {  // as if the mean were 0
+      CHECK(near(spread.y.data()[c], 1.626972f * (static_cast<float>(c) - 7.5f) / 7.5f, 1e-4));
+    }
+    const GuardedRows<float> dx = gradient_of(table, steps, weight.data(), spread);
+    for (std::int64_t c = 0; c < 16; ++c) CHECK(std::isfinite(dx.data()[c]));
+    CHECK(largest_magnitude(dx) > 0.0);
+
+    GuardedRows<float> equal(1, 33);
+    std::fill_n(equal.data(), 33, 777.0f);
+    const Normed flat = run(table, equal, weight.data(), nullptr);
+    for (std::int64_t c = 0; c < 33; ++c) CHECK(flat.y.data()[c] == 0.0f);
+    const GuardedRows<float> flat_dx = gradient_of(table, equal, weight.data(), flat);
+    for (std::int64_t c = 0; c < 33; ++c) CHECK(std::isfinite(flat_dx.data()[c]));
+  });
+}
+
 TEST_CASE("layer_norm gives the same bits for every number of threads, in place and without statistics") {
   PhiloxStream random(2);
   const GuardedRows<float> x = random_rows(90, 257, random);

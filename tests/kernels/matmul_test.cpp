@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "minitorch/base/error.h"
+#include "tests/kernels/linear_support.h"
 #include "tests/kernels/support.h"
 #include "tests/kernels/table_walk.h"
 
@@ -278,12 +279,12 @@ TEST_CASE("matmul equals linear bit for bit, whatever the layout of its operands
       const std::vector<float> w = random_floats(kCols * inner, random);
       const TestMatrix packed(kernels::PackedFormat::kF32, kCols, inner, w);
       GuardedRows<float> expected(kRows, kCols), out(kRows, kCols);
-      table->linear({.pool = pool_of(1)}, {.x = x.data(),
-                                           .x_stride = inner,
-                                           .rows = kRows,
-                                           .weight = packed.view,
-                                           .y = expected.data(),
-                                           .y_stride = kCols});
+      run_linear(*table, {.x = x.data(),
+                          .x_stride = inner,
+                          .rows = kRows,
+                          .weight = packed.view,
+                          .y = expected.data(),
+                          .y_stride = kCols});
       MatmulArgs args{.rows = kRows, .cols = kCols, .inner = inner, .c = out.data(), .c_row = kCols};
       args.a = x.data();
       args.a_row = inner;

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -55,12 +56,23 @@ std::string error_of(const std::string& content) {
   return "nothing thrown";
 }
 
+// A figure of /proc/self/status in bytes.
+std::int64_t memory_figure(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name + ":")) return std::stoll(line.substr(name.size() + 1)) * 1024;
+  }
+  return 0;
+}
+
 bool refused(const std::string& content, const std::string& part_of_message) {
+  const std::int64_t size_before = memory_figure("VmSize");
   const auto start = std::chrono::steady_clock::now();
   const std::string message = error_of(content);
   CAPTURE(message);
   CHECK(message.find(part_of_message) != std::string::npos);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(1));
+  CHECK(memory_figure("VmPeak") - size_before < 200'000'000);  // address space: counts what is never touched, too
   return message != "nothing thrown";
 }
 

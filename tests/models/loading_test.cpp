@@ -210,7 +210,7 @@ TEST_CASE("an index that names a missing shard, a wrong one or none is refused")
   CHECK(holds(folder.refusal(), "model.safetensors.index.json"));
 }
 
-TEST_CASE("the sizes of case B24 are those of the checkpoint") {
+TEST_CASE("head_dim 16 with 4 heads of a hidden size of 48 gives projections that load (case B24)") {
   const Folder folder("qwen2_window_off");
   const auto shape = [&](const char* name) {
     return folder.tensors.at(std::string("model.layers.0.self_attn.") + name + ".weight").shape();
@@ -219,6 +219,25 @@ TEST_CASE("the sizes of case B24 are those of the checkpoint") {
   CHECK(shape("k_proj") == Shape{32, 48});
   CHECK(shape("v_proj") == Shape{32, 48});
   CHECK(shape("o_proj") == Shape{48, 64});
+  CHECK(folder.refusal().empty());
+}
+
+TEST_CASE("a checkpoint whose sliding window is switched on is refused with the file and the field (case B24)") {
+  const Folder folder("qwen2_window_off");
+  const fs::path file = folder.path() / "config.json";
+  json config = json::parse(file_text(file));
+  REQUIRE(config["sliding_window"] == 8);
+  REQUIRE(config["use_sliding_window"] == false);
+  config["use_sliding_window"] = true;
+  config["layer_types"] = {"full_attention", "sliding_attention"};
+  write_file(file, config.dump());
+  CHECK(holds(folder.refusal(), file.string() + ": use_sliding_window: expected false"));
+  config.erase("layer_types");
+  config["max_window_layers"] = 1;
+  write_file(file, config.dump());
+  CHECK(holds(folder.refusal(), file.string() + ": use_sliding_window: expected false"));
+  config["max_window_layers"] = 2;  // the window begins behind the last layer
+  write_file(file, config.dump());
   CHECK(folder.refusal().empty());
 }
 

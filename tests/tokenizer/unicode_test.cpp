@@ -7,6 +7,7 @@
 #include "models/tokenizer/unicode_normalize.h"
 #include "models/tokenizer/unicode_repair.h"
 #include "models/tokenizer/utf8_iterate.h"
+#include "tests/support/emulation.h"
 #include "tests/tokenizer/helpers.h"
 
 namespace minitorch::test {
@@ -84,15 +85,15 @@ void check_normalized(const json& line) {
   CHECK(hash.hex() == line.at("hash").get<std::string>());
 }
 
+// Every line of this kind; in emulation every fourth.
 template <typename Check>
 void each_line_with(const std::string& member, const Check& check) {
   std::size_t count = 0;
   for (const json& line : read_jsonl(golden_file("tokenizer/unicode_sets.jsonl"))) {
-    if (!line.contains(member)) continue;
+    if (!line.contains(member) || count++ % (emulated() ? 4 : 1) != 0) continue;
     const std::string shown = line.dump();
     CAPTURE(shown);
     check(line);
-    ++count;
   }
   CHECK(count >= 4);
 }
