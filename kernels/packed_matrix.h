@@ -6,11 +6,9 @@
 //   bf16  panel[k / 2][16][2]   pairs of k side by side, the operand form of the bf16 dot-product instructions
 //   int8  panel[k / 4][16][4]   quads of k side by side, as bytes q + 128, the operand form of vpdpbusd; behind all of
 //         them the scales as f16 [k / 32][16]; the panel is rounded up to 64 bytes
-//   int4  panel[k / 8][16][4]   octets of k as nibbles q + 8: byte i holds k + i low and k + 4 + i high, so that
-//   masking
-//         yields two vectors of quads; scales and rounding as in int8
-// A ragged last panel or an odd last k is padded with zeros; in quants with q = 0 (byte 128, nibble 8), in scales with
-// 0.
+//   int4  panel[k / 8][16][4]   octets of k as nibbles q + 8: byte i holds k + i (low) and k + 4 + i (high), so that a
+//         mask yields two vectors of quads; scales and rounding as in int8
+// A ragged last panel or an odd last k is padded with zeros: in quants q = 0 (byte 128, nibble 8), in scales 0.
 //
 // int8 is symmetric with one scale for every output and group of 32 k (the last group may be shorter):
 //   W[n, k] = q * scale, q in [-127, 127], scale = max|w| / 127 rounded to the nearest f16, q = w / scale rounded to
@@ -19,7 +17,9 @@
 // is taken. A group of zeros has scale 0. That is 8.5 bits per weight.
 //
 // int4 has one f16 scale for every output and group of 32 k as well, of either sign: W[n, k] = q * scale, q in [-8, 7].
-// Scale and quants are searched for the smallest squared error (quantise_int4.h). That is 4.5 bits per weight.
+// The extreme weight is put at 6.5, 7, 7.5, ... or 9.5 steps of the scale on the side of -8, which reaches further than
+// 7, hence the sign; the others are rounded to the nearest quant. For the quants of each choice the best scale is that
+// of least squares; the choice with the smallest squared error is taken. That is 4.5 bits per weight.
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 1;  // of what passes cost: raise it when kernels become faster
 
 std::optional<fs::path> folder_in(const char* variable, const char* below) {
   const char* value = std::getenv(variable);
@@ -52,7 +52,7 @@ fs::path file_of(const fs::path& cache, const std::string& key) {
 std::string stamp_of(const fs::path& folder) {
   std::error_code error;
   std::uint64_t bytes = 0;
-  fs::file_time_type newest{};
+  fs::file_time_type newest = fs::file_time_type::min();  // the clock's own zero may lie in the future
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     if (entry.path().extension() != ".safetensors") continue;
     bytes += entry.file_size(error);

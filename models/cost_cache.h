@@ -1,4 +1,5 @@
-// The cost curve of a loaded model on this machine: measured once, then read from a file in the user's cache folder.
+// The cost curve of a loaded model on this machine: measured once, then read from a file in the user's cache folder
+// until weights, format, kernels, threads or processor change, or the file is deleted.
 #pragma once
 
 #include <filesystem>

@@ -93,7 +93,7 @@ CostCurve::CostCurve(std::vector<Point> points) : points_(std::move(points)) {
              point.rows, point.ms);
     last = point.rows;
   }
-  constexpr std::int64_t kMostCounts = 1024;
+  constexpr std::int64_t kMostCounts = 1024;  // bounds the memory for a point far out
   passes_.resize(static_cast<std::size_t>(std::min(last, kMostCounts)) + 1);
 }
 
@@ -142,7 +142,8 @@ CostCurve measure_cost_curve(Decoder& model, double budget_s) {
       if (rows > model.max_context()) break;
       layer_ms[i].push_back(probe.layers_ms(rows, {first, first + layers}) / static_cast<double>(layers));
       head_ms[i].push_back(probe.head_ms(rows));
-      first = (first + layers) % (num_layers - layers + 1);
+      first += layers;  // the last ones may be taken twice in a round
+      if (first + layers > num_layers) first = first < num_layers ? num_layers - layers : 0;
     }
     round_ms = ms_since(round_start);
   }

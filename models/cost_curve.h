@@ -1,4 +1,5 @@
-// CostCurve: how long a forward pass over k rows takes. Speculation pays when the curve is flat.
+// CostCurve: how long a forward pass over k rows takes. Speculation pays when the curve is flat. It is reported
+// (run_spec_decoding --json) and meant for choosing the draft length; nothing chooses by it yet.
 #pragma once
 
 #include <array>

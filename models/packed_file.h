@@ -3,11 +3,12 @@
 // model.packed.safetensors is a safetensors file with
 //   metadata  "format": "minitorch-packed", "version": "1", "packed_format": the format of all matrices ("int8"), and
 //             under the name of every matrix its rows and columns, as "[4864, 896]"
-//   matrices  u8 [packed_bytes(format, rows, cols)], named as weight_plan.h names the whole
-//   ("...mlp.gate_up_proj.weight") vectors   f32
-// in the order of the plan, all matrices first. The data begins at a multiple of 4096 bytes, hence every matrix at one
-// of
-// 64. The file is the same for every instruction set and device, and holds whatever formats packed_matrix.h knows.
+//   matrices  u8 [packed_bytes(format, rows, cols)], named as weight_plan.h names the whole:
+//             "...mlp.gate_up_proj.weight"
+//   vectors   f32
+// in the order of the plan, all matrices first. The data begins at a multiple of 4096 bytes, so every matrix does at
+// one of 64. The file is the same for every instruction set and device, and holds whatever formats packed_matrix.h
+// knows.
 //
 // What a file says is checked: format, version, names, sizes and shapes. What panels hold is not: no bits of theirs can
 // make a kernel do anything but compute with them.

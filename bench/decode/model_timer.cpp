@@ -10,7 +10,6 @@ namespace minitorch::bench {
 namespace {
 
 constexpr std::int64_t kFillRows = 512;
-constexpr std::int64_t kSpareSlots = 256;  // behind a context: verified rows, decoded tokens
 
 // The same ids for the same count.
 std::vector<std::int32_t> random_ids(std::int32_t vocabulary, std::int64_t count) {
@@ -32,12 +31,12 @@ Times ModelTimer::pass(models::KVCache& cache, std::int64_t rows, std::int64_t n
 }
 
 models::KVCache& ModelTimer::filled(std::int64_t context, std::int64_t more) {
-  MT_CHECK(more <= kSpareSlots, "rows: expected at most {} behind a context, got {}", kSpareSlots, more);
-  MT_CHECK(context + kSpareSlots <= model_.max_context(), "context: expected at most {}, got {}",
-           model_.max_context() - kSpareSlots, context);
+  MT_CHECK(more <= kMostRows, "expected at most {} rows or steps behind a context, got {}", kMostRows, more);
+  MT_CHECK(context + kMostRows <= model_.max_context(), "context: expected at most {}, got {}",
+           model_.max_context() - kMostRows, context);
   auto found = caches_.find(context);
   if (found == caches_.end()) {
-    found = caches_.emplace(context, model_.make_cache(static_cast<std::int32_t>(context + kSpareSlots))).first;
+    found = caches_.emplace(context, model_.make_cache(static_cast<std::int32_t>(context + kMostRows))).first;
   }
   models::KVCache& cache = found->second;
   while (cache.length() < context) {

@@ -14,6 +14,9 @@ namespace minitorch::bench {
 // decode or verify pass wants its argmax, of a prefill the last one alone.
 class ModelTimer {
  public:
+  // Rows or steps that may stand behind a context.
+  static constexpr std::int64_t kMostRows = 256;
+
   explicit ModelTimer(models::CausalLM& model) : model_(model) {}
 
   // Steps of one row that build on each other, the first behind `context` tokens.

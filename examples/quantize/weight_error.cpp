@@ -82,6 +82,7 @@ class Comparison {
     scratch.expected.resize(static_cast<std::size_t>(block.rows * matrix_.cols()));
     if (dtype_ == DType::kF32) widen<float>(scratch.stored, scratch.expected);
     if (dtype_ == DType::kF16) widen<Float16>(scratch.stored, scratch.expected);
+    // check_weight_plan has refused all other types.
     if (dtype_ == DType::kBF16) widen<BFloat16>(scratch.stored, scratch.expected);
   }
 

@@ -10,8 +10,8 @@ namespace minitorch::kernels {
 
 // Shapes: x [M, K] f32, weight [N, K] packed, y [M, N] f32; rows may have a stride larger than their width.
 // Aliasing: y may be `residual`; y overlaps nothing else.
-// Numerics: every output has one f32 accumulator that walks k = 0 .. K-1 in order (exactness rule E1), then adds bias,
-// then residual. bf16 weights are widened exactly, x is not rounded.
+// Numerics, f32 and bf16 weights: every output has one f32 accumulator that walks k = 0 .. K-1 in order (exactness rule
+// E1), then adds bias, then residual. bf16 weights are widened exactly, x is not rounded.
 // Tolerance against `reference` (double accumulation): |error| <= 2^-24 * (K + 2) * (sum_k |x_k w_k| + |bias| +
 // |residual|).
 //

@@ -11,6 +11,7 @@
 
 #include "minitorch/base/check.h"
 #include "minitorch/base/cpu_limits.h"
+#include "minitorch/base/own_core.h"
 #include "minitorch/base/wait_word.h"
 
 namespace minitorch {
@@ -68,6 +69,7 @@ struct ThreadPool::State {
   WaitWord started;
   WaitWord finished;
   std::atomic<int> num_running{0};
+  std::atomic<int> caller_core{-1};  // where the running task's caller is
   bool stopping = false;
   void* callable = nullptr;
   Thunk thunk = nullptr;
@@ -92,10 +94,12 @@ void ThreadPool::State::start_workers() {
 
 void ThreadPool::State::work(int worker) {
   SpinPolicy spins(may_spin);
+  OwnCore core;
   std::uint32_t seen = 0;
   while (true) {
     seen = started.wait_past(seen, spins);
     if (stopping) return;
+    if (may_spin) core.keep_off(caller_core.load(std::memory_order_relaxed));
     run_part(worker);
     if (num_running.fetch_sub(1) == 1) finished.advance();
   }
@@ -116,6 +120,7 @@ void ThreadPool::State::run_all(void* task, Thunk call) {
   thunk = call;
   if (num_threads > 1) {
     num_running.store(num_threads - 1);
+    caller_core.store(current_core(), std::memory_order_relaxed);
     const std::uint32_t seen = finished.value();
     started.advance();
     run_part(0);

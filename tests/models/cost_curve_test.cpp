@@ -1,6 +1,7 @@
 // CostCurve: interpolation, learning from passes, measuring a model, and keeping curves in files.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <fstream>
 #include <limits>
 
@@ -136,6 +137,18 @@ TEST_CASE("curves are kept by key, and a damaged file is no curve") {
   }
   CHECK_FALSE(models::find_cost_curve(cache.path(), "a").has_value());
   models::store_cost_curve("/dev/null/no/folder", "a", sample());  // no error
+}
+
+TEST_CASE("a checkpoint that was written again has another key") {
+  const TemporaryFolder folder;
+  write_random_checkpoint(folder.path(), {}, 3);
+  const auto model = models::load_causal_lm(folder.path(), default_runtime());
+  const auto key = [&] { return models::cost_key(*model, folder.path(), default_runtime()); };
+  const std::string first = key();
+  CHECK(key() == first);
+  const std::filesystem::path weights = folder.path() / "model.safetensors";
+  std::filesystem::last_write_time(weights, std::filesystem::last_write_time(weights) + std::chrono::hours(1));
+  CHECK(key() != first);
 }
 
 TEST_CASE("the cache folder is MINITORCH_CACHE, or minitorch in the user's, and an empty name turns it off") {
