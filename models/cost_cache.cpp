@@ -24,7 +24,7 @@ constexpr int kVersion = 1;  // of what passes cost: raise it when kernels becom
 
 std::optional<fs::path> folder_in(const char* variable, const char* below) {
   const char* value = std::getenv(variable);
-  if (value == nullptr || *value == '\0') return std::nullopt;
+  if (value == nullptr || *value != '/') return std::nullopt;  // relative ones are to be ignored (XDG)
   return fs::path(value) / below;
 }
 
@@ -48,13 +48,19 @@ fs::path file_of(const fs::path& cache, const std::string& key) {
   return cache / "cost_curves" / fmt::format("{:016x}.json", hash_of(key));
 }
 
-// The newest file of the folder and the sum of their sizes: another checkpoint in the same place is another key.
+bool is_plain_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(fs::symlink_status(path, ignored));
+}
+
+// The newest of the folder's weights and config, and the sum of their sizes: another checkpoint in the same place is
+// another key.
 std::string stamp_of(const fs::path& folder) {
   std::error_code error;
   std::uint64_t bytes = 0;
   fs::file_time_type newest = fs::file_time_type::min();  // the clock's own zero may lie in the future
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() != ".safetensors") continue;
+    if (entry.path().extension() != ".safetensors" && entry.path().filename() != "config.json") continue;
     bytes += entry.file_size(error);
     newest = std::max(newest, entry.last_write_time(error));
   }
@@ -82,7 +88,7 @@ std::string cost_key(const CausalLM& model, const fs::path& folder, const Runtim
 
 std::optional<CostCurve> find_cost_curve(const fs::path& cache, const std::string& key) {
   const fs::path file = file_of(cache, key);
-  if (io::is_absent(file)) return std::nullopt;
+  if (!is_plain_file(file)) return std::nullopt;
   try {
     const nlohmann::json json = io::read_json(file);
     if (json.at("version") != kVersion || json.at("key") != key) return std::nullopt;
@@ -105,7 +111,8 @@ void store_cost_curve(const fs::path& cache, const std::string& key, const CostC
   const fs::path path = file_of(cache, key);
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
-  if (error) return;
+  // Nothing is written through a link, or into a pipe that nobody may read.
+  if (error || (!io::is_absent(path) && !is_plain_file(path))) return;
   try {
     io::OutputFile file(path);
     file.write(std::as_bytes(std::span(text)));

@@ -14,6 +14,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// What a kept curve may say: no pass is shorter or longer.
+constexpr std::int64_t kMostRows = std::int64_t{1} << 20;
+constexpr double kLeastMs = 1e-6;
+constexpr double kMostMs = 1e9;
+
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
@@ -50,7 +55,7 @@ class Probe {
   double pass_ms(std::int64_t rows, RowRange layers) {
     batch_.clear();
     batch_.caches.assign(1, &cache_);
-    const std::int32_t ids = std::min(model_.vocab_size(), model_.valid_ids().limit);
+    const std::int32_t ids = std::max(std::min(model_.vocab_size(), model_.valid_ids().limit), 1);
     std::vector<std::int32_t> tokens(static_cast<std::size_t>(rows));
     for (std::int32_t& token : tokens) token = next_token_++ % ids;
     static_cast<void>(batch_.add_chain(0, tokens));
@@ -89,8 +94,9 @@ CostCurve::CostCurve(std::vector<Point> points) : points_(std::move(points)) {
   for (const Point& point : points_) {
     MT_CHECK(point.rows > last, "cost curve: expected rows in ascending order from 1 on, got {} after {}", point.rows,
              last);
-    MT_CHECK(std::isfinite(point.ms) && point.ms > 0.0, "cost curve: expected a positive time for {} rows, got {} ms",
-             point.rows, point.ms);
+    MT_CHECK(point.rows <= kMostRows, "cost curve: expected at most {} rows, got {}", kMostRows, point.rows);
+    MT_CHECK(point.ms >= kLeastMs && point.ms <= kMostMs, "cost curve: expected {} to {} ms for {} rows, got {}",
+             kLeastMs, kMostMs, point.rows, point.ms);
     last = point.rows;
   }
   constexpr std::int64_t kMostCounts = 1024;  // bounds the memory for a point far out

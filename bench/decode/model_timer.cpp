@@ -32,7 +32,7 @@ Times ModelTimer::pass(models::KVCache& cache, std::int64_t rows, std::int64_t n
 
 models::KVCache& ModelTimer::filled(std::int64_t context, std::int64_t more) {
   MT_CHECK(more <= kMostRows, "expected at most {} rows or steps behind a context, got {}", kMostRows, more);
-  MT_CHECK(context + kMostRows <= model_.max_context(), "context: expected at most {}, got {}",
+  MT_CHECK(context >= 0 && context <= model_.max_context() - kMostRows, "context: expected 0 to {}, got {}",
            model_.max_context() - kMostRows, context);
   auto found = caches_.find(context);
   if (found == caches_.end()) {

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <cerrno>
 #include <charconv>
@@ -109,6 +110,20 @@ void check_different_files(std::string_view option, const std::filesystem::path&
   const bool is_file = type == std::filesystem::file_type::regular || type == std::filesystem::file_type::not_found;
   if (same && is_file) {
     throw UsageError(fmt::format("{} and {} name the same file, {}", option, output_option, output.string()));
+  }
+}
+
+void check_outside_model(std::string_view option, const std::filesystem::path& output,
+                         const std::filesystem::path& model) {
+  std::error_code ignored;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(output, ignored);
+  if (!std::filesystem::equivalent(real.parent_path(), model, ignored)) return;
+  constexpr std::string_view kNames[] = {
+      "config.json",           "generation_config.json",  "tokenizer.json",
+      "tokenizer_config.json", "special_tokens_map.json", "model.safetensors.index.json"};
+  const std::string name = real.filename().string();
+  if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames) || name.ends_with(".safetensors")) {
+    throw UsageError(fmt::format("{}: expected a file that is not part of a model, got {}", option, output.string()));
   }
 }
 

@@ -56,6 +56,9 @@ auto option_value(Parse parse) {
 // Throws UsageError when two options name the same file, of which one is written.
 void check_different_files(std::string_view option, const std::filesystem::path& path, std::string_view output_option,
                            const std::filesystem::path& output);
+// Throws UsageError when an output would take the place of a file of a model.
+void check_outside_model(std::string_view option, const std::filesystem::path& output,
+                         const std::filesystem::path& model);
 // Throws UsageError when the name of an output file is "-".
 void check_output_name(std::string_view option, const std::filesystem::path& path);
 

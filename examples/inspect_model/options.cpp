@@ -59,7 +59,10 @@ Options parse_options(int argc, const char* const* argv) {
   if (app.count("--logits") > 0) options.logits = logits;
   if (app.count("--json") > 0) options.json = json;
   if (options.logits.has_value() && options.ids.empty()) throw UsageError("--logits has no use without --ids");
-  if (options.json.has_value()) check_output_name("--json", *options.json);
+  if (options.json.has_value()) {
+    check_output_name("--json", *options.json);
+    check_outside_model("--json", *options.json, options.folder);
+  }
   if (options.logits.has_value()) check_output_name("--logits", *options.logits);
   if (options.json.has_value() && options.logits.has_value()) {
     check_different_files("--json", *options.json, "--logits", *options.logits);

@@ -62,7 +62,11 @@ Options parse_options(int argc, const char* const* argv) {
   if (app.count("--threads") > 0) options.threads = whole_number("--threads", threads, 1, 1024);
   if (app.count("--text") > 0) options.text = text;
   if (app.count("--json") > 0) options.json = json;
-  if (options.json.has_value()) check_output_name("--json", *options.json);
+  if (options.json.has_value()) {
+    check_output_name("--json", *options.json);
+    check_outside_model("--json", *options.json, options.source);
+    check_outside_model("--json", *options.json, options.output);
+  }
   if (options.json.has_value() && options.text.has_value() && *options.text != "-") {
     check_different_files("--text", *options.text, "--json", *options.json);
   }

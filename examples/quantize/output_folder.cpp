@@ -77,7 +77,7 @@ void remove_former(const fs::path& folder) {
 
 }  // namespace
 
-OutputFolder::OutputFolder(const fs::path& path, bool replace) {
+OutputFolder::OutputFolder(const fs::path& path, bool replace) : replace_(replace) {
   MT_CHECK_AS(IoError, !path.empty(), "'': expected the name of a folder to make");
   check_replaceable(path, replace);
   std::error_code error;
@@ -107,7 +107,7 @@ void OutputFolder::copy_model_files(const fs::path& source) const {
 
 void OutputFolder::publish() {
   std::error_code ignored;
-  check_replaceable(real_, /*replace=*/true);  // again: packing takes a while
+  check_replaceable(real_, replace_);  // again: packing takes a while, and another one may have been faster
   if (fs::exists(real_, ignored)) {
     take_place_of_former();
   } else if (std::rename(temporary_.c_str(), real_.c_str()) != 0) {

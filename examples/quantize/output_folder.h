@@ -25,6 +25,7 @@ class OutputFolder {
  private:
   void take_place_of_former() const;
 
+  bool replace_;
   std::filesystem::path real_;  // where links lead
   std::filesystem::path temporary_;
   bool published_ = false;

@@ -181,6 +181,8 @@ void check_verifier(const std::string& name) {
 void check_files(const Options& options) {
   if (!options.json.has_value()) return;
   check_output_name("--json", *options.json);
+  check_outside_model("--json", *options.json, options.target);
+  if (options.draft.has_value()) check_outside_model("--json", *options.json, *options.draft);
   if (options.interactive || options.prompt_file == "-" || options.prompts_file == "-")
     check_different_files("standard input", "/dev/stdin", "--json", *options.json);
   if (options.prompt_file.has_value())

@@ -242,6 +242,8 @@ TEST_CASE("quantize refuses bad input with one line, and leaves nothing behind")
   refused({model, out, "--dtype", "int3"}, kUsage, "--dtype: expected one of bf16, f32, ");
   refused({model, out, "--dtype", "auto"}, kUsage, "got 'auto'");
   refused({model, out, "--dtype", "int8", "--threads", "0"}, kUsage, "--threads: expected a whole number");
+  refused({model, out, "--dtype", "int8", "--json", model + "/config.json"}, kUsage,
+          "--json: expected a file that is not part of a model, got " + model);
   refused({model, out, "--dtype", "int8", "--what"}, kUsage, "--what");
   refused({model, out, "--dtype", "int8", "--json", "-"}, kUsage, "--json: expected a file, got '-'");
   refused({out, out + "2", "--dtype", "int8"}, kError, "out: expected a model folder");

@@ -1,11 +1,13 @@
 // CostCurve: interpolation, learning from passes, measuring a model, and keeping curves in files.
 #include <doctest/doctest.h>
+#include <sys/stat.h>  // mkfifo
 
 #include <chrono>
 #include <fstream>
 #include <limits>
 
 #include "minitorch/base/error.h"
+#include "minitorch/io/json.h"
 #include "models/cost_cache.h"
 #include "models/decoder.h"
 #include "tests/support/data.h"
@@ -67,7 +69,7 @@ TEST_CASE("a cost curve refuses points that make no curve") {
   CHECK_THROWS_AS(CostCurve({{2, 1.0}, {2, 1.0}}), Error);
   CHECK_THROWS_AS(CostCurve({{1, 0.0}}), Error);
   CHECK_THROWS_WITH_AS(CostCurve({{1, 1.0}, {4, std::numeric_limits<double>::infinity()}}),
-                       "cost curve: expected a positive time for 4 rows, got inf ms", Error);
+                       "cost curve: expected 1e-06 to 1000000000 ms for 4 rows, got inf", Error);
 }
 
 TEST_CASE("measuring leaves a model as it was, and its curve covers 1 to 64 rows") {
@@ -137,6 +139,23 @@ TEST_CASE("curves are kept by key, and a damaged file is no curve") {
   }
   CHECK_FALSE(models::find_cost_curve(cache.path(), "a").has_value());
   models::store_cost_curve("/dev/null/no/folder", "a", sample());  // no error
+}
+
+TEST_CASE("nothing is written through a link or into a pipe in place of a curve") {
+  const TemporaryFolder cache;
+  models::store_cost_curve(cache.path(), "a", sample());
+  std::filesystem::path file;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(cache.path())) file = entry.path();
+  const std::filesystem::path victim = cache.path() / "victim";
+  write_file(victim, "keep");
+  std::filesystem::remove(file);
+  std::filesystem::create_symlink(victim, file);
+  models::store_cost_curve(cache.path(), "a", sample());
+  CHECK(io::read_file(victim) == "keep");
+  std::filesystem::remove(file);
+  REQUIRE(mkfifo(file.c_str(), 0600) == 0);
+  CHECK_FALSE(models::find_cost_curve(cache.path(), "a").has_value());
+  models::store_cost_curve(cache.path(), "a", sample());  // does not wait for a reader
 }
 
 TEST_CASE("a checkpoint that was written again has another key") {
