@@ -16,7 +16,7 @@ namespace minitorch::models {
 // MINITORCH_CACHE is empty: then nothing is kept.
 [[nodiscard]] std::optional<std::filesystem::path> cache_folder();
 
-// What a curve depends on: folder, size and time of the weights, their format, kernels, threads, processor.
+// What a curve depends on: folder, size and time of weights and config, their format, kernels, threads, processor.
 [[nodiscard]] std::string cost_key(const CausalLM& model, const std::filesystem::path& folder, const Runtime& runtime);
 
 // The curve kept under `key` in `cache`; nothing when there is none or the file is not what store_cost_curve wrote.

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "examples/common/build_id.h"
+#include "examples/common/json_file.h"
 #include "examples/common/program.h"
 #include "examples/inspect_model/options.h"
 #include "examples/inspect_model/summary.h"
@@ -78,12 +78,6 @@ void run_model(const Options& options, const Runtime& runtime, const Summary& su
   const Timing timing = measure(*model, load_s);
   print(timing);
   json["timing"] = to_json(timing);
-}
-
-void write_json(io::OutputFile& file, const nlohmann::ordered_json& json) {
-  const std::string text = json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  file.write(std::as_bytes(std::span(text)));
-  file.commit();
 }
 
 int run(const Options& options) {

@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 
 #include "examples/common/build_id.h"
 #include "examples/common/interrupt.h"
+#include "examples/common/json_file.h"
 #include "examples/common/program.h"
 #include "examples/quantize/divergence.h"
 #include "examples/quantize/options.h"
@@ -90,12 +90,6 @@ void compare_on_text(const Options& options, const Runtime& runtime, const std::
   const auto held = models::summarize_weights(checkpoint, source.config, models::WeightDType::kAuto);
   report.reference = models::name_of(held.format);
   report.divergence = compare_models(*source.model, *packed.model, ids, *runtime.threads);
-}
-
-void write_json(io::OutputFile& file, const nlohmann::ordered_json& json) {
-  const std::string text = json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  file.write(std::as_bytes(std::span(text)));
-  file.commit();
 }
 
 int run(const Options& options) {

@@ -96,4 +96,26 @@ inline bool tables_agree(const std::vector<float>& x, std::int64_t rows, const T
   return agree;
 }
 
+// The same over ragged sizes of all kinds, and over so many rows that they take several passes.
+inline void check_tables_agree(kernels::PackedFormat format) {
+  PhiloxStream random(1);
+  for (const std::int64_t inputs : {0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 172, 601, 1536}) {
+    for (const std::int64_t outputs : {1, 15, 16, 17, 101}) {
+      const TestMatrix weight(format, outputs, inputs, random);
+      for (const std::int64_t rows : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 40}) {
+        if (rows > 5 && outputs > 17 && inputs > 601) continue;
+        CAPTURE(inputs);
+        CAPTURE(outputs);
+        CAPTURE(rows);
+        CHECK(tables_agree(random_floats(rows * inputs, random), rows, weight));
+      }
+    }
+  }
+  const TestMatrix weight(format, 33, 70, random);
+  for (const std::int64_t rows : {100, 191, 192, 193, 400}) {  // several passes
+    CAPTURE(rows);
+    CHECK(tables_agree(random_floats(rows * 70, random), rows, weight));
+  }
+}
+
 }  // namespace minitorch::test
